@@ -76,12 +76,7 @@ describe('exports of chat applications', () => {
   test('all chats of Telegram, whatever each begins with', async () => {
     const link = ['see ', { type: 'link', text: 'example.org' }, ' now'];
     const entities = [{ type: 'plain', text: 'see ' }, link[1], { type: 'plain', text: ' now' }];
-    const message = (id: number, more: object) => ({
-      id,
-      type: 'message',
-      date: '2024-01-01T00:00:00',
-      ...more,
-    });
+    const message = (id: number, more: object) => ({ id, type: 'message', date: '2024-01-01', ...more });
     const messages = [
       message(1, { from: 'Ann', from_id: 'user1', text: 'Hi' }),
       message(2, { from: 'Bob', photo: 'p/1.jpg', text: '' }),

@@ -104,10 +104,8 @@ describe('what records hold in lists and objects', () => {
 
   test('a bare list of turns is looked into as one in a record is', async () => {
     const more = { mood: 'bad', reasoning: 'bad words', replies: [{ text: 'more' }] };
-    const turns = [
-      { role: 'user', content: 'hi' },
-      { role: 'assistant', content: 'ok', ...more },
-    ];
+    const reply = { role: 'assistant', content: 'ok', ...more };
+    const turns = [{ role: 'user', content: 'hi' }, reply];
     expect(await items(turns)).toEqual([
       'a.jsonl#1: user=hi | assistant=ok',
       'a.jsonl#1#nested1: bad words',

@@ -22,10 +22,7 @@ export const NEVER = new AbortController().signal;
 export const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 
 /** A file that is taken for a PNG, and is none. */
-export const PNG = pngFile(
-  { width: 1, height: 1, depth: 8, colourType: 2 },
-  Buffer.from('not looked at here'),
-);
+export const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at'));
 
 /** The inspection of the corpora, with the unjudged columns of tables that have a text, and of those that have none. */
 export async function inspect(configs: readonly SourceConfig[], signal = NEVER) {
@@ -76,6 +73,9 @@ export function asked({ request, settled }: Item): string {
   if ('text' in request) return request.text;
   return request.modality === 'text' ? request.requestType : request.modality;
 }
+
+/** The code that an item was settled with, or `ok`. */
+export const codeOf = ({ settled }: Item): string => settled?.error?.code ?? 'ok';
 
 /** A folder that is made before each test and removed after it. */
 export function testFolder() {

@@ -7,7 +7,7 @@ import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
 import { guardsweep } from '../../helpers/cli.ts';
-import { corpus, itemsOf, JPEG, listed, NEVER, testFolder } from '../read-items.ts';
+import { codeOf, corpus, itemsOf, JPEG, listed, NEVER, testFolder } from '../read-items.ts';
 
 const folder = testFolder();
 const at = (name = ''): string => folder.at('c', name);
@@ -18,11 +18,8 @@ beforeEach(() => {
   folder.write('outside/a.txt', 'a secret');
 });
 
-const codes = async (sources: readonly SourceSnapshot[], path = at()) =>
-  (await itemsOf(sources, [corpus(path)])).map((item) => [
-    item.source.path,
-    item.settled?.error?.code ?? 'ok',
-  ]);
+const codes = async (sources: readonly SourceSnapshot[], path = at()): Promise<string[]> =>
+  (await itemsOf(sources, [corpus(path)])).map((item) => `${item.source.path} ${codeOf(item)}`);
 
 function pipe(name: string): void {
   rmSync(at(name), { force: true });
@@ -32,7 +29,7 @@ function pipe(name: string): void {
 /** That nothing opens the only file of a corpus: no reader, no hash, no worker. */
 async function expectUnread(sources: readonly SourceSnapshot[], code: string): Promise<void> {
   const { path } = sources[0]!;
-  expect(await codes(sources)).toEqual([[path, code]]);
+  expect(await codes(sources)).toEqual([`${path} ${code}`]);
   expect(await hashSource(sources[0]!, NEVER)).toBeNull();
   const file = { corpus: 'c', path: path.slice('c/'.length) };
   const opened = await new CorpusFolders(corpusRoots(sources)).open(file, NEVER);
@@ -63,7 +60,7 @@ describe('a pipe', () => {
     write(name, 'path,id\na.txt,7\n');
     const { sources } = await listed(at(named));
     pipe(name);
-    expect(await codes(sources, at(named))).toEqual(changed.map((source) => [source, 'SOURCE_CHANGED']));
+    expect(await codes(sources, at(named))).toEqual(changed.map((source) => `${source} SOURCE_CHANGED`));
   });
 
   test('that was there from the start is listed as left out', async () => {
@@ -121,7 +118,7 @@ describe('a link to something outside', () => {
   test('is followed for a file that the user names', async () => {
     symlinkSync('../outside/a.txt', at('link.txt'));
     const { sources } = await listed(at('link.txt'));
-    expect(await codes(sources, at('link.txt'))).toEqual([['link.txt', 'ok']]);
+    expect(await codes(sources, at('link.txt'))).toEqual(['link.txt ok']);
     expect(await hashSource(sources[0]!, NEVER)).not.toBeNull();
   });
 });

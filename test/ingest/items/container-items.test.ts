@@ -16,6 +16,8 @@ async function tar(files: Files): Promise<Buffer> {
 }
 
 const WAV = wavFile(160, () => 0);
+const FOUR = { a: 'a', b: 'b', c: 'c', d: 'd' };
+const ZEROS = new Uint8Array(20_000_000);
 
 const MIXED: Files = {
   'notes/a.txt': 'first words',
@@ -107,17 +109,10 @@ describe('files in an archive', () => {
     ]);
   });
 
-  const zeros = new Uint8Array(20_000_000);
-
   test.each<[string, object, Files, string]>([
-    [
-      'parts',
-      { parts: 2 },
-      { a: 'a', b: 'b', c: 'c', d: 'd' },
-      '2 parts, is not unpacked: it has more than 2',
-    ],
+    ['parts', { parts: 2 }, FOUR, '2 parts, is not unpacked: it has more than 2'],
     ['bytes', { bytes: 10 }, { a: '12345', b: '12345', c: '12345' }, '1 parts, is not unpacked: it expands'],
-    ['ratio', { ratio: 2 }, { a: 'a', zeros }, '1 parts, is not unpacked: it expands'],
+    ['ratio', { ratio: 2 }, { a: 'a', zeros: ZEROS }, '1 parts, is not unpacked: it expands'],
   ])('beyond the bound of %s are one item that says how many', async (_name, limits, files, said) => {
     const last = (await read('a.zip', zipOf(files), limits)).at(-1)!;
     expect([last.part, last.settled!.error!.code]).toEqual([null, 'ITEM_TOO_LARGE']);

@@ -80,9 +80,7 @@ describe('a cell of a table that holds a list as JSON', () => {
     const lists = Array.from({ length: 200 }, () => `["one", "${'two '.repeat(1000)}"]`);
     const found = await items(write(...lists, '["three", ', '["four"]'));
     expect(found).toHaveLength(402);
-    expect(found.slice(-2)).toEqual([
-      ['200', null, '["three", '],
-      ['201', 'comment[1]', 'four'],
-    ]);
+    const last = ['200', null, '["three", ', '201', 'comment[1]', 'four'];
+    expect(found.slice(-2).flat()).toEqual(last);
   });
 });

@@ -4,7 +4,18 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
-import { asked, corpus, inspect, itemsOf, JPEG, listed, PNG, readItems, testFolder } from '../read-items.ts';
+import {
+  asked,
+  codeOf,
+  corpus,
+  inspect,
+  itemsOf,
+  JPEG,
+  listed,
+  PNG,
+  readItems,
+  testFolder,
+} from '../read-items.ts';
 
 const MP3 = Buffer.from('ID3\x04\0\0');
 
@@ -30,14 +41,11 @@ describe('media files', () => {
     write('clip.jpg', MP3);
     const [photo, clip] = await read();
     const hashed = { sha256: hash('sha256', JPEG), bytes: JPEG.length };
+    const file = { corpus: 'uploads', path: 'a/photo.bin', ...hashed };
     expect(photo).toMatchObject({
       id: 'a/photo.bin',
       source: { row: null, ...hashed },
-      request: {
-        modality: 'image',
-        file: { corpus: 'uploads', path: 'a/photo.bin', ...hashed },
-        caption: null,
-      },
+      request: { modality: 'image', file, caption: null },
     });
     expect([chooseLane(photo!), chooseLane(clip!)]).toEqual(['image', 'audio']);
     expect(photo!.contentSha256).toBe(contentSha256(photo!.request!));
@@ -62,10 +70,8 @@ describe('media files', () => {
   test('beyond the bound are not read', async () => {
     write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
     const [item] = await readItems([corpus(home.at('uploads'))], { itemBytes: 1000, mediaBytes: 1000 });
-    expect(item).toMatchObject({
-      source: { sha256: null, bytes: JPEG.length + 1000 },
-      settled: { error: { code: 'ITEM_TOO_LARGE' } },
-    });
+    expect(item!.source).toMatchObject({ sha256: null, bytes: JPEG.length + 1000 });
+    expect(item!.settled).toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
   });
 
   test('carry the text beside them, if it is one that can be sent', async () => {
@@ -136,10 +142,10 @@ describe('media files', () => {
       const unreadable = [...outside, '..\\secret.jpg', 'leak.jpg', 'gone.jpg'];
       write('manifest.csv', ['path', 'a.jpg', ...unreadable, 'a.jpg', '""', '"torn'].join('\n'));
       const items = await read();
-      expect(items.map(({ source, settled }) => [source.row, settled?.error?.code ?? null])).toEqual([
-        [null, null],
-        ...unreadable.map((_, at) => [at + 2, 'UNREADABLE_SOURCE']),
-        ...[9, 10, 11].map((row) => [row, 'MALFORMED_ROW']),
+      expect(items.map((item) => `${item.source.row} ${codeOf(item)}`)).toEqual([
+        'null ok',
+        ...unreadable.map((_, at) => `${at + 2} UNREADABLE_SOURCE`),
+        ...[9, 10, 11].map((row) => `${row} MALFORMED_ROW`),
       ]);
       expect(JSON.stringify(items.map(({ settled }) => settled))).not.toContain('secret');
     });
@@ -196,11 +202,10 @@ describe('media files', () => {
     write('b.txt', 'caption');
     write('manifest.csv', 'path,id\na.jpg,first\n');
     const { sources, configs } = await listed(home.at('uploads'));
-    const codes = async () =>
-      (await itemsOf(sources, configs)).slice(0, 2).map(({ settled }) => settled?.error?.code ?? null);
-    expect(await codes()).toEqual([null, null]);
+    const codes = async () => (await itemsOf(sources, configs)).slice(0, 2).map(codeOf);
+    expect(await codes()).toEqual(['ok', 'ok']);
     appendFileSync(home.at('uploads/b.txt'), '!');
-    expect(await codes()).toEqual([null, 'SOURCE_CHANGED']);
+    expect(await codes()).toEqual(['ok', 'SOURCE_CHANGED']);
     appendFileSync(home.at('uploads/manifest.csv'), 'b.jpg,second\n');
     expect(await codes()).toEqual(['SOURCE_CHANGED', 'SOURCE_CHANGED']);
   });

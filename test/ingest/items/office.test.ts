@@ -1,16 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  docx,
-  type Files,
-  odf,
-  paragraph,
-  pptx,
-  relations,
-  slide,
-  word,
-  xlsx,
-  zipOf,
-} from '../../helpers/documents.ts';
+import { docx, odf, paragraph, pptx, relations, slide, word, xlsx, zipOf } from '../../helpers/documents.ts';
 import { PNG, testFolder } from '../read-items.ts';
 import { partTexts, readUnpacked } from './unpacked-items.ts';
 
@@ -31,7 +20,7 @@ describe('an office document', () => {
       <mc:AlternateContent xmlns:mc="m"><mc:Choice>${paragraph('new')}</mc:Choice>
         <mc:Fallback>${paragraph('new')}${paragraph('old')}</mc:Fallback></mc:AlternateContent>
       <w:fldSimple w:instr="HYPERLINK x"/><w:p><w:r><w:instrText>DATE</w:instrText></w:r></w:p>`;
-    const files: Files = {
+    const files = {
       'word/footnotes.xml': word(paragraph('a footnote')),
       'word/endnotes.xml': word(paragraph('an endnote')),
       'word/comments.xml': word(paragraph('a comment')),
@@ -63,7 +52,7 @@ describe('an office document', () => {
   });
 
   test('of PowerPoint is judged slide by slide, in the order in which they are shown', async () => {
-    const files: Files = {
+    const files = {
       'ppt/slides/_rels/slide2.xml.rels': relations('../notesSlides/notesSlide9.xml', '../comments/c.xml'),
       'ppt/notesSlides/notesSlide9.xml': slide('what to say'),
       'ppt/comments/c.xml': '<cm><text>a remark</text></cm>',
@@ -87,7 +76,7 @@ describe('an office document', () => {
       <row><c r="A2"><v>7</v></c>${cell('C2', 2)}<c r="D2" t="str"><f>A2&amp;""</f><v>made</v></c></row>
       <row/><row><c r="A9"><v>8</v></c><c r="C9" t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c></row>`;
     const strings = ['id', 'text', 'say &quot;x&quot;, b_x006f_mb&#10;it'];
-    const files: Files = {
+    const files = {
       'xl/comments1.xml': '<c><comment><text><r><t>a no</t></r><r><t>te</t></r></text></comment></c>',
       'xl/media/image1.png': PNG,
       'xl/printerSettings/printerSettings2.bin': 'words of a text',
@@ -105,10 +94,8 @@ describe('an office document', () => {
       <ta:table-cell ta:number-columns-repeated="1000"/></ta:table-row>
       <ta:table-row ta:number-rows-repeated="1000000"><ta:table-cell><te:p>one<te:s/>ce<te:span>ll</te:span></te:p><te:p>more</te:p>
         <of:annotation><te:p>a note</te:p></of:annotation></ta:table-cell></ta:table-row></ta:table>`;
-    expect(await partsOf(odf('spreadsheet', ods))).toEqual({
-      text: 'a note',
-      'sheet Sums row 1': 'one cell\nmore',
-    });
+    const sums = { text: 'a note', 'sheet Sums row 1': 'one cell\nmore' };
+    expect(await partsOf(odf('spreadsheet', ods))).toEqual(sums);
   });
 
   test('of OpenDocument is judged in all its texts', async () => {
@@ -117,7 +104,7 @@ describe('an office document', () => {
       <te:h>He<te:span>ad</te:span>  ing</te:h><te:p>a<te:s/>b<te:note><te:p>a note</te:p></te:note><te:tab/>c
       <te:span te:style-name="H">unseen</te:span><te:line-break/><dr:frame><dr:text-box><te:p>boxed</te:p></dr:text-box>
       <sv:desc>described</sv:desc></dr:frame></te:p>`;
-    const files: Files = {
+    const files = {
       'styles.xml': '<s><p>a header</p></s>',
       'meta.xml': '<m><title>a title</title></m>',
       'Basic/Standard/Module1.xml': '<m>Sub Main</m>',

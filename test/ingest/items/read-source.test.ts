@@ -8,7 +8,7 @@ import type { Item } from '../../../src/domain/item.ts';
 import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { corpus, listed, NEVER, readItems, testFolder } from '../read-items.ts';
+import { codeOf, corpus, listed, NEVER, readItems, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -35,7 +35,7 @@ describe('reading a source', () => {
     return items;
   }
 
-  const codes = (items: readonly Item[]) => items.map(({ settled }) => settled?.error?.code ?? 'ok');
+  const codes = (items: readonly Item[]) => items.map(codeOf);
 
   test('a file that is one text carries its own hash and size', async () => {
     const bytes = Buffer.from('\ufeffA text.\n');
@@ -133,11 +133,8 @@ describe('reading a source', () => {
     const long = 'a [long] "text" '.repeat(30_000);
     const pairs = Object.entries({ user: long, assistant: 'Yes.' });
     const turns = pairs.map(([role, content]) => ({ role, content }));
-    const files = [
-      write('a.json', JSON.stringify(turns)),
-      write('b.json', JSON.stringify(pairs)),
-      home.jsonl(pairs, turns),
-    ];
+    const arrays = [turns, pairs].map((list, at) => write(`${at}.json`, JSON.stringify(list)));
+    const files = [...arrays, home.jsonl(pairs, turns)];
     for (const { request } of await readItems(files.map((path) => corpus(path)))) {
       expect(request).toMatchObject({ messages: pairs });
     }
@@ -146,27 +143,21 @@ describe('reading a source', () => {
   });
 
   test('no word of any content is in what is said of bad rows', async () => {
-    const marker = 'zanzibar';
-    const csv = `id,text\n1,"${marker}\n2,${marker},${marker}\n3,a "${marker}" b\n4,"${marker}" x\n${marker}\n`;
+    const word = 'zanzibar';
+    const csv = `id,text\n1,"${word}\n2,${word},${word}\n3,a "${word}" b\n4,"${word}" x\n${word}\n`;
     const jsonl = [
-      `{"text":"${marker}`,
-      `{"${marker}":"${marker}","n":1}`,
-      `{"messages":[{"role":"${marker}","content":"${marker}"}]}`,
-      `{"messages":[{"content":"${marker}"}]}`,
-      `{"text":{"${marker}":1}}`,
-      `["${marker}"]`,
-      `{"text":"${marker}","id":null}`,
+      ...[`{"text":"${word}`, `{"${word}":"${word}","n":1}`, `{"text":{"${word}":1}}`, `["${word}"]`],
+      ...[`{"messages":[{"role":"${word}","content":"${word}"}]}`, `{"messages":[{"content":"${word}"}]}`],
+      `{"text":"${word}","id":null}`,
     ].join('\n');
     const files = [
-      write('a.csv', csv),
-      write('b.jsonl', jsonl),
-      write('c.json', `[{"text":"${marker}"`),
-      write('d.csv', `${marker},b\n${marker},c\n`),
-      write('e.csv', Buffer.from(`text\n${marker}\xff\nx\ny\n`, 'latin1')),
+      ...[write('a.csv', csv), write('b.jsonl', jsonl), write('c.json', `[{"text":"${word}"`)],
+      write('d.csv', `${word},b\n${word},c\n`),
+      write('e.csv', Buffer.from(`text\n${word}\xff\nx\ny\n`, 'latin1')),
     ];
     const items = await readItems(files.map((path) => corpus(path)));
     const bad = items.filter(({ settled }) => settled !== null);
     expect(bad.length).toBeGreaterThan(10);
-    expect(JSON.stringify(bad)).not.toContain(marker);
+    expect(JSON.stringify(bad)).not.toContain(word);
   });
 });

@@ -65,10 +65,8 @@ describe('images in records', () => {
   const outcome = (item: Item): string => `${item.id} ${asked(item)}`;
   const base64 = PNG.toString('base64');
   const url = `data:image/png;base64,${base64}`;
-  const parts = (part: object) => ({
-    id: 'x',
-    messages: [user([{ type: 'text', text: 'And this?' }, part])],
-  });
+  const LOOK = { type: 'text', text: 'What is this?' };
+  const parts = (part: object) => ({ id: 'x', messages: [user([LOOK, part])] });
 
   test.each([
     ['OpenAI', at(url)],

@@ -8,18 +8,12 @@ import { payloadSha256 } from '../../../src/domain/shard.ts';
 import { judgedItem, promptItem, settledItem } from '../../helpers/items.ts';
 import { type CutShard, MAX_LAG_ITEMS, ShardCutter } from '../../../src/ingest/plan/cut-shards.ts';
 
-/** One step of a corpus: a text of some size, a settled item, or a conversation judged whole, or turn by turn. */
-interface Step {
-  readonly kind: 'text' | 'settled' | 'whole' | 'turns';
-  readonly bytes: number;
-  readonly turns: number;
-}
+const upTo = (max: number) => fc.integer({ min: 1, max });
 
-const step: fc.Arbitrary<Step> = fc.record({
-  kind: fc.constantFrom('text', 'settled', 'whole', 'turns'),
-  bytes: fc.integer({ min: 1, max: 120 }),
-  turns: fc.integer({ min: 1, max: 9 }),
-});
+const kind = fc.constantFrom('text', 'settled', 'whole', 'turns');
+/** One step of a corpus: a text of some size, a settled item, or a conversation judged whole, or turn by turn. */
+const step = fc.record({ kind, bytes: upTo(120), turns: upTo(9) });
+type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 
 function itemsOf(steps: readonly Step[]): Item[] {
   const items: Item[] = [];
@@ -49,15 +43,9 @@ function cutAll(items: readonly Item[], limits: { shardItems: number; shardBytes
 
 /** Content of a shard, in which a conversation travels once. */
 function contentBytes(items: readonly Item[]): number {
-  let bytes = 0;
-  items.forEach(({ request }, index) => {
-    if (request === null) return;
-    const conversation = conversationOf(items[index]!);
-    const next = items[index + 1];
-    const sameUnit = conversation !== null && next !== undefined && conversationOf(next) === conversation;
-    if (!sameUnit) bytes += requestBytes(request);
-  });
-  return bytes;
+  const conversations = items.map(conversationOf);
+  const last = (at: number) => conversations[at] === null || conversations[at + 1] !== conversations[at];
+  return items.reduce((sum, { request }, at) => sum + (request && last(at) ? requestBytes(request) : 0), 0);
 }
 
 function conversationOf(item: Item): number | null {
@@ -65,10 +53,7 @@ function conversationOf(item: Item): number | null {
 }
 
 describe('cutting shards', () => {
-  const limits = fc.record({
-    shardItems: fc.integer({ min: 1, max: 8 }),
-    shardBytes: fc.integer({ min: 1, max: 200 }),
-  });
+  const limits = fc.record({ shardItems: upTo(8), shardBytes: upTo(200) });
 
   test('is a partition within the bounds, in order, with conversations whole, as the lines of the plan say', () => {
     fc.assert(

@@ -50,11 +50,7 @@ function cutAll({ items, sources }: Corpus): { shards: Shard[]; lines: PlannedSh
 }
 
 /** A pass of which these lines are in the plan. */
-function planned(
-  lines: readonly PlannedShard[],
-  sources: number,
-  isCommitted: (shard: number) => boolean,
-): Promise<PlannedPass> {
+function planned(lines: readonly PlannedShard[], sources: number, isCommitted: (shard: number) => boolean) {
   async function* batches(): AsyncGenerator<readonly PlannedShard[]> {
     for (let at = 0; at < lines.length; at += 3) yield lines.slice(at, at + 3);
   }

@@ -71,7 +71,8 @@ describe('what a file is, by its content', () => {
   });
 
   const base64 = Buffer.from(Array.from({ length: 600 }, (_, at) => (at * 89) % 251)).toString('base64');
-  const marked: readonly (readonly [name: string, text: string])[] = [
+
+  test.each([
     ['XML document', '<?xml version="1.0"?>\n<posts><post>words</post></posts>'],
     ['rich text', '{\\rtf1\\ansi words}'],
     ['calendar', 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nSUMMARY:wo\r\n rds\r\nEND:VCALENDAR\r\n'],
@@ -80,8 +81,7 @@ describe('what a file is, by its content', () => {
     ['encoded data', `${base64.replaceAll(/.{76}/g, '$&\n')}\n`],
     ['encoded data', `${Buffer.from(base64).toString('hex')}\n`],
     ['encoded data', `data:text/plain;base64,${base64}`],
-  ];
-  test.each(marked)('%s: %j is not judged as if it were words', async (kind, text) => {
+  ])('%s: %j is not judged as if it were words', async (kind, text) => {
     for (const name of ['a.txt', 'a', 'a.csv', 'a.json']) {
       const said = await told(name, text);
       expect(said).toMatch(/^UNSUPPORTED_TYPE: .*, which is not judged: /);

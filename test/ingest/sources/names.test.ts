@@ -3,11 +3,11 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import type { Item } from '../../../src/domain/item.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { JPEG, asked, corpus, NEVER, readItems } from '../read-items.ts';
+import { asked, corpus, itemsOf, JPEG, listed, NEVER, readItems } from '../read-items.ts';
 
 describe('files whose names are not UTF-8', () => {
   let root: string;
@@ -44,15 +44,15 @@ describe('files whose names are not UTF-8', () => {
     write('\xff.jpg', JPEG);
     write('\\xff.jpg', JPEG);
     write('manifest.csv', 'path,id,caption\n\\xff.jpg,bytes,of bytes\n\\x5cxff.jpg,letters,of letters\n');
-    const configs = [corpus(root)];
-    const items = await readItems(configs);
-    const told = items.map(
-      ({ id, request }) => `${id}: ${request && 'caption' in request && request.caption}`,
-    );
-    expect(told).toEqual(['letters: of letters', '\\xe9.jpg: beside', 'bytes: of bytes']);
-    const { sources } = await expandSources(configs, NEVER);
+    const { sources, configs } = await listed(root);
+    const items = await itemsOf(sources, configs);
+    const caption = ({ request }: Item) => request && 'caption' in request && request.caption;
+    expect(items.map((item) => `${item.id}: ${caption(item)}`)).toEqual([
+      'letters: of letters',
+      '\\xe9.jpg: beside',
+      'bytes: of bytes',
+    ]);
     const folders = new CorpusFolders(corpusRoots(sources));
-    const sha256 = hash('sha256', JPEG);
     for (const item of items) {
       const { file } = item.request as { file: { corpus: string; path: string } };
       const handle = await folders.open(JSON.parse(JSON.stringify(file)) as typeof file, NEVER);
@@ -60,7 +60,7 @@ describe('files whose names are not UTF-8', () => {
       expect(await (await handle.descriptor()).readFile()).toEqual(JPEG);
       await handle.close();
       const source = sources.find(({ path }) => path === item.source.path)!;
-      expect(await hashSource(source, NEVER)).toBe(sha256);
+      expect(await hashSource(source, NEVER)).toBe(hash('sha256', JPEG));
     }
   });
 

@@ -52,18 +52,10 @@ Nhân viên dễ thương nhưng đồ ăn hơi nguội | Đỗ Thị Lan | 9 B�
 function parseTable(table: string): [name: string, language: Language] {
   const [name, columns, ...rows] = table.trim().split('\n');
   const cells = rows.map((row) => row.split(' | '));
-  const column = (at: number): string[] => cells.flatMap((row) => row[at] ?? []);
-  return [
-    name!,
-    {
-      columns: columns!.split(' | ') as [string, string, string, string],
-      texts: column(0),
-      names: column(1),
-      addresses: column(2),
-      subjects: column(3),
-      labels: column(4),
-    },
-  ];
+  const of = (at: number): string[] => cells.flatMap((row) => row[at] ?? []);
+  const titles = columns!.split(' | ') as [string, string, string, string];
+  const [texts, names, addresses, subjects, labels] = [of(0), of(1), of(2), of(3), of(4)];
+  return [name!, { columns: titles, texts, names, addresses, subjects, labels }];
 }
 
 export const LANGUAGES: Readonly<Record<string, Language>> = Object.fromEntries(
