@@ -117,9 +117,8 @@ test('the messages of a chat do not depend on how its file is split, and no word
       const read = (step: number): SourceRecord[] => {
         const reader = new ChatReader(limit);
         const records: SourceRecord[] = [];
-        for (let at = 0; at < bytes.length; at += step) {
+        for (let at = 0; at < bytes.length; at += step)
           records.push(...[...reader.push(bytes.subarray(at, at + step))].flat());
-        }
         return records.concat(...reader.end());
       };
       const whole = read(bytes.length + 1);

@@ -54,9 +54,8 @@ it('a trial of a random share takes whole records and whole files, the same ones
   expect(chosen).toBeGreaterThan(15);
   expect(chosen).toBeLessThan(70);
   expect(judged.some((place) => place.endsWith('.txt'))).toBe(true);
-  for (const place of judged.filter((of) => of.startsWith('b.jsonl') && Number(of.split(' ')[1]) % 2 === 1)) {
+  for (const place of judged.filter((of) => of.startsWith('b.jsonl') && Number(of.split(' ')[1]) % 2 === 1))
     expect(judged.filter((other) => other === place)).toHaveLength(2);
-  }
   expect(summary.trial).toEqual({ ...share(0.3), records_read: 125, records_not_selected: 125 - chosen });
   expect(summaryLines(summary)[1]).toBe(
     `TRIAL: only ${chosen} of 125 records (--sample 30%, --seed 0); the others were not judged`,

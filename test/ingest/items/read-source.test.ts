@@ -135,9 +135,8 @@ describe('reading a source', () => {
     const turns = pairs.map(([role, content]) => ({ role, content }));
     const arrays = [turns, pairs].map((list, at) => write(`${at}.json`, JSON.stringify(list)));
     const files = [...arrays, home.jsonl(pairs, turns)];
-    for (const { request } of await readItems(files.map((path) => corpus(path)))) {
+    for (const { request } of await readItems(files.map((path) => corpus(path))))
       expect(request).toMatchObject({ messages: pairs });
-    }
     const records = home.jsonl([{ text: long }, { text: 'short' }]);
     expect(codes(await readItems([corpus(records)]))).toEqual(['ok', 'ok']);
   });

@@ -65,9 +65,8 @@ describe('what a file is, by its content', () => {
     ['a.dat', bytes(zeros(8), Buffer.alloc(60_000, 0xe9))],
     ['prog', bytes('MZ\x90\0\x03\0\0\0', zeros(56), 'This program cannot be run in DOS mode')],
   ])('%s is no text in any encoding', async (name, content) => {
-    for (const overrides of [{}, { encoding: 'windows-1252' }]) {
+    for (const overrides of [{}, { encoding: 'windows-1252' }])
       expect(await told(name, content, overrides)).toMatch(/^UNSUPPORTED_TYPE/);
-    }
   });
 
   const base64 = Buffer.from(Array.from({ length: 600 }, (_, at) => (at * 89) % 251)).toString('base64');
@@ -124,9 +123,8 @@ describe('what a file is, by its content', () => {
 
   test('control bytes make a text binary by their share', async () => {
     const apostrophes = 'It\x14s what I said, and it\x14s what everybody in the room heard, all of them.\n';
-    for (const text of [apostrophes, apostrophes.repeat(2000), 'a\x14b']) {
+    for (const text of [apostrophes, apostrophes.repeat(2000), 'a\x14b'])
       expect(await told('a.txt', text)).toBe(text);
-    }
     const legacy = Buffer.from(apostrophes.repeat(20).replaceAll('all', '\xe0ll'), 'latin1');
     expect(await told('b.txt', legacy, { encoding: 'windows-1252' })).toContain('àll');
     const noise = Buffer.from(Array.from({ length: 5000 }, (_, at) => 1 + ((at * 89) % 255)));
@@ -137,16 +135,14 @@ describe('what a file is, by its content', () => {
     const table = '\ufeffNr\tKunde\tNachricht\r\n1\tAnna\tIch warte.\r\n2\tUwe\t"alles gut,\ndanke"';
     const path = folder.write('export.txt', Buffer.from(table, 'utf16le'));
     expect((await readItems([corpus(path)])).map(asked)).toEqual(['Ich warte.', 'alles gut,\ndanke']);
-    for (const text of ['a\tb', 'Dear all,\n\tthis is a letter.\n\tBye', 'one line']) {
+    for (const text of ['a\tb', 'Dear all,\n\tthis is a letter.\n\tBye', 'one line'])
       expect(await told('letter.txt', Buffer.from(`\ufeff${text}`, 'utf16le'))).toBe(text);
-    }
   });
 
   test('text in UTF-32 is not taken for UTF-16', async () => {
     const utf32 = Buffer.concat([...'\ufeffwords'].map((each) => Buffer.from(`${each}\0`, 'utf16le')));
-    for (const bytes of [utf32, Buffer.from(utf32).swap32()]) {
+    for (const bytes of [utf32, Buffer.from(utf32).swap32()])
       expect(await told('a.txt', bytes)).toMatch(/^UNSUPPORTED_TYPE.*text in UTF-32/);
-    }
   });
 
   test.each([
