@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { parseRedisUrl } from '../../src/config/values/redis-url.ts';
-import { checkServer } from '../../src/queue/redis/check-server.ts';
 import type { NotedHead } from '../../src/record/head-file.ts';
+import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { composeServices, projectFile, type Service } from '../compose/compose-file.ts';
-import { Cli, printedRun, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { pageText } from '../helpers/documented.ts';
 import { expectStatus } from '../helpers/fleet.ts';
 import { freePort } from '../helpers/free-port.ts';
@@ -19,10 +18,7 @@ import { jsonLines, until } from '../helpers/run-directory.ts';
  * and each port of a container is another one here. What only a container has is in test/compose.
  */
 class ComposedProcesses {
-  readonly services = composeServices({
-    REDIS_PASSWORD: 'a1b2c3',
-    GUARDSWEEP_FLEET_KEY: 'c4'.repeat(32),
-  });
+  readonly services = composeServices({ REDIS_PASSWORD: 'a1b2c3', GUARDSWEEP_FLEET_KEY: 'c4'.repeat(32) });
   readonly root: string;
   /** The services that are healthy, in the order in which they became so. */
   readonly healthy: string[] = [];
@@ -119,21 +115,20 @@ it('docker-compose.yml comes up service by service, and a corpus is judged throu
     if (process !== null) started.push(process);
   }
   expect(compose.healthy).toEqual(['redis', 'scheduler', 'sink', 'worker']);
-  const url = (await compose.environment('worker'))['REDIS_URL']!;
-  const withoutPassword = parseRedisUrl({ value: url.replace(':a1b2c3@', ''), place: '--redis' }, {});
-  await expect(checkServer(withoutPassword, AbortSignal.timeout(20_000))).rejects.toThrow('wants a password');
+  const env = await compose.environment('worker');
+  const url = env['REDIS_URL']!.replace(':a1b2c3@', '');
+  expect(
+    (await guardsweep(['status', '--out', compose.root], { env: { ...env, REDIS_URL: url } })).stderr,
+  ).toContain('wants a password');
 
   const feeder = await (await compose.run('feeder')).finished();
   expectStatus(feeder, 0);
   expect(feeder.stdout).toMatch(/Judged (\d+) of \1 items/);
   const run = printedRun(feeder);
   expect(await readdir(join(compose.root, 'data/runs'))).toContain(run.split('/').at(-1));
-  const { chain_head } = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as {
-    chain_head: string;
-  };
-  expect(await jsonLines<NotedHead>(join(compose.root, 'data/heads/heads.jsonl'))).toMatchObject([
-    { head: chain_head },
-  ]);
+  const head = (await finishedSummary(run))!.chain_head;
+  const noted = await jsonLines<NotedHead>(join(compose.root, 'data/heads/heads.jsonl'));
+  expect(noted).toMatchObject([{ head }]);
   // As docs/fleet.md tells: `status`, `resume`, and another table. Nobody has to trust the run: its key is in the state folder.
   const typed = [...pageText('docs/fleet.md').matchAll(/^docker compose run --rm feeder (\w.*)$/gm)];
   expect(typed).toHaveLength(3);

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { basename, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Health, RunRow } from '../../src/dashboard/api/runs.ts';
 import { Cli } from '../helpers/cli.ts';
 import { listOnce, openSession, rowOnce } from '../helpers/dashboard.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
-import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 
 const ROWS = 600;
@@ -23,8 +23,7 @@ async function serveCli(args: readonly string[]): Promise<[origin: string, token
 
 it('a run of a fleet is shown with what it waits for, also through an outage of Redis, and is steered', async () => {
   const judging = gate();
-  const guard = await startScriptedGuard({ script: () => judging.opened });
-  onTestFinished(() => guard.kill());
+  const guard = await scriptedGuard({ script: () => judging.opened });
   const redis = await redisForTest();
   const { fleet, folder, out, path } = await fleetWithComments(ROWS, { redis, guards: [guard.address] });
   const [origin, token] = await serveCli(['--redis', redis.url, '--out', out, '--root', folder]);

@@ -1,10 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
 import { random, sentence } from '../helpers/corpus.ts';
-import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
@@ -12,22 +10,14 @@ const MIB = 1024 * 1024;
 const MAX_MEMORY = 12 * MIB;
 const ROWS = 16_000;
 
-async function setup() {
+it('a Redis that somebody else has filled holds a run up, which says why, and goes on when there is room', async () => {
   const redis = await redisForTest({ settings: ['--maxmemory', String(MAX_MEMORY)] });
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
-  await mkdir(out);
+  const { fleet, path } = await fleetWithComments(1, { redis, guards: ['embedded:'], lock: '60s' });
   // Shards of these rows, all at once, would be far more than Redis may hold.
   const next = random(1);
   const rows = Array.from({ length: ROWS }, (_, row) => `c-${row},${row} ${sentence(next, 80)}`);
-  const corpus = join(folder, 'a.csv');
-  await writeFile(corpus, `id,text\n${rows.join('\n')}\n`);
+  await writeFile(path, `id,text\n${rows.join('\n')}\n`);
   const { redis: client } = await linkForTest(redis);
-  return { client, corpus, fleet: new Fleet({ redis, out, guards: ['embedded:'], lock: '60s' }) };
-}
-
-it('a Redis that somebody else has filled holds a run up, which says why, and goes on when there is room', async () => {
-  const { client, corpus, fleet } = await setup();
   fleet.worker();
   fleet.sink();
   const fillers: string[] = [];
@@ -39,7 +29,7 @@ it('a Redis that somebody else has filled holds a run up, which says why, and go
   };
   await until(async () => (await client.keys('*:alive:*')).length === 2, 'worker and sink');
   await expect(fill()).rejects.toThrow('OOM');
-  const feeder = fleet.enqueue(corpus);
+  const feeder = fleet.enqueue(path);
   const full = /Redis is full: it holds 1[0-2] of the 12 MiB that maxmemory allows/;
   await until(async () => full.test(feeder.stderr), 'the feeder to say that Redis is full');
   const run = await fleet.run();

@@ -1,12 +1,10 @@
 import { status as grpc } from '@grpc/grpc-js';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import type { Manifest } from '../../src/record/manifest/manifest.ts';
+import { expect, it } from 'vitest';
+import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 const ROWS = 1000;
 /** Rows the guard fails on at first; the second never passes. */
@@ -14,13 +12,12 @@ const [PASSING, LASTING] = ['number 77', 'number 801'];
 
 it('what ended in an error that may pass is judged again by the fleet, and the later pass wins', async () => {
   const failing = new Set([PASSING, LASTING]);
-  const guard = await startScriptedGuard({
+  const guard = await scriptedGuard({
     script: ({ inputs }) => {
       const hit = (inputs['TEXT'] ?? []).some((text) => [...failing].some((end) => text.endsWith(end)));
       return hit ? { code: grpc.INTERNAL, details: 'out of sorts' } : undefined;
     },
   });
-  onTestFinished(() => guard.kill());
   const { fleet, path } = await fleetWithComments(ROWS, { guards: [guard.address] });
   fleet.worker();
   fleet.sink();
@@ -29,31 +26,23 @@ it('what ended in an error that may pass is judged again by the fleet, and the l
   const first = await outcomes(run);
   const errors = (lines: typeof first) =>
     lines.filter(({ status }) => status === 'error').map(({ id }) => id);
-  expect(errors(first)).toEqual(['a.csv#77', 'a.csv#801']);
+  const ids = ['a.csv#77', 'a.csv#801'];
+  expect(errors(first)).toEqual(ids);
 
   failing.delete(PASSING);
   guard.deploy('model-b', '2');
   const retried = await fleet.retry(run).finished();
   expectStatus(retried, 5);
-  expect(await fleet.status(run)).toMatchObject({
-    state: 'finished',
-    pass: 2,
-    planned: ROWS,
-    judged: ROWS - 1,
-    errors: 1,
-  });
+  const counts = { planned: ROWS, judged: ROWS - 1, errors: 1 };
+  expect(await fleet.status(run)).toMatchObject({ state: 'finished', pass: 2, ...counts });
   const second = await outcomes(run);
   expect(errors(second)).toEqual(['a.csv#801']);
-  const judgedAgain = (lines: typeof first) =>
-    lines.filter(({ id }) => !['a.csv#77', 'a.csv#801'].includes(id));
-  expect(judgedAgain(second)).toEqual(judgedAgain(first));
+  const others = (lines: typeof first) => lines.filter(({ id }) => !ids.includes(id));
+  expect(others(second)).toEqual(others(first));
   expect(second[76]).toMatchObject({ id: 'a.csv#77', status: 'ok' });
   expect(second[76]!.fingerprint).not.toBe(second[75]!.fingerprint);
-  const manifest = JSON.parse(await readFile(join(run, 'manifest.json'), 'utf8')) as Manifest;
-  expect(manifest).toMatchObject({
-    pass: 2,
-    previous: { path: 'manifest.1.json' },
-    counts: { items: ROWS, errors: 1 },
+  expect(await readManifest(run)).toMatchObject({
+    ...{ pass: 2, previous: { path: 'manifest.1.json' }, counts: { items: ROWS, errors: 1 } },
   });
   expect(await verifyRun(run, {})).toMatchObject({ ok: true });
 

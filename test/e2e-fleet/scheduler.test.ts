@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { dueTimes } from '../../src/fleet/scheduler/due-times.ts';
 import {
   newRecord,
@@ -14,7 +14,7 @@ import type { ScheduleView } from '../../src/fleet/scheduler/view-schedule.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, writeFiles } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
-import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes, until } from '../helpers/run-directory.ts';
 
@@ -23,23 +23,17 @@ const TICK = { cron: '*/2 * * * * *', timezone: 'UTC', catchUp: 'once', keepMs: 
 
 /** A fleet, and a folder with a job that is due every other second. */
 async function schedule() {
-  const guard = await startScriptedGuard();
-  onTestFinished(() => guard.kill());
+  const guard = await scriptedGuard();
   const redis = await redisForTest();
   const { fleet, folder, out } = await fleetWithComments(ROWS, { redis, guards: [guard.address] });
   fleet.worker();
   fleet.sink();
-  const job = [
-    'name: tick',
-    'sources: [{ path: ../a.csv }]',
-    `guard: [${guard.address}]`,
-    `output: { dir: ${out} }`,
-    'reuse: false',
-    'report: false',
-    `schedule: { cron: '${TICK.cron}' }`,
-  ].join('\n');
-  await writeFiles(folder, { 'jobs/tick.yaml': `${job}\n` });
-  return { redis, fleet, out, jobs: join(folder, 'jobs') };
+  const what = `name: tick\nsources: [{ path: ../a.csv }]\nguard: [${guard.address}]\noutput: { dir: ${out} }\n`;
+  const how = `reuse: false\nreport: false\nschedule: { cron: '${TICK.cron}' }\n`;
+  await writeFiles(folder, { 'jobs/tick.yaml': what + how });
+  const since = new Date();
+  await writeRecord(recordPath(out, 'tick'), newRecord(TICK, since));
+  return { redis, fleet, out, since, jobs: join(folder, 'jobs') };
 }
 
 const runsIn = async (out: string): Promise<string[]> =>
@@ -47,12 +41,7 @@ const runsIn = async (out: string): Promise<string[]> =>
 
 /** Kills right after the scheduler said a line, or this long after that. */
 const KILLS: readonly (readonly [after: RegExp, ms: number])[] = [
-  [/starting the run/, 0],
-  [/starting the run/, 5],
-  [/starting the run/, 20],
-  [/starting the run/, 60],
-  [/starting the run/, 150],
-  [/starting the run/, 400],
+  ...[0, 5, 20, 60, 150, 400].map((ms) => [/starting the run/, ms] as const),
   [/resuming|starting the run/, 10],
   [/ended with status/, 0],
   [/skipped/, 0],
@@ -60,9 +49,7 @@ const KILLS: readonly (readonly [after: RegExp, ms: number])[] = [
 ];
 
 it('a scheduler that is killed at ten points loses no time and starts no run twice', async () => {
-  const { fleet, out, jobs } = await schedule();
-  const since = new Date();
-  await writeRecord(recordPath(out, 'tick'), newRecord(TICK, since));
+  const { fleet, out, since, jobs } = await schedule();
   for (const [after, ms] of KILLS) {
     // Runs that end within 2 s overlap with none: what passes meanwhile is skipped at the start.
     const down = new Date();
@@ -110,9 +97,7 @@ async function expectEachTimeOnce(out: string, since: Date): Promise<void> {
 }
 
 it('a scheduler whose Redis is lost with all in it starts what is due once it is back, and nothing twice', async () => {
-  const { redis, fleet, out, jobs } = await schedule();
-  const since = new Date();
-  await writeRecord(recordPath(out, 'tick'), newRecord(TICK, since));
+  const { redis, fleet, out, since, jobs } = await schedule();
   const scheduler = fleet.scheduler(jobs);
   await until(async () => /starting the run/.test(scheduler.stderr), 'a run');
   await redis.kill();
@@ -122,10 +107,8 @@ it('a scheduler whose Redis is lost with all in it starts what is due once it is
   await redis.boot();
   const back = new Date();
   await until(async () => /Redis is back/.test(scheduler.stderr), 'the scheduler to notice');
-  const startedLater = async (): Promise<string[]> =>
-    (await runsIn(out)).filter((run) => run > scheduledRunId('tick', back));
   await until(async () => {
-    const [later] = await startedLater();
+    const later = (await runsIn(out)).find((run) => run > scheduledRunId('tick', back));
     return later !== undefined && (await verifyRun(join(out, later), {})).ok;
   }, 'the end of a run that was due later');
   scheduler.kill('SIGTERM');
@@ -137,7 +120,7 @@ it('schedules are listed with how they went, run by hand, purged, and go with th
   const { fleet, redis, out, jobs } = await schedule();
   const text = (await readFile(join(jobs, 'tick.yaml'), 'utf8')).replace("' }", "', keep: 1s }");
   await writeFiles(jobs, { 'tick.yaml': text });
-  const scheduler = fleet.scheduler(jobs, ['--metrics-port', '0']);
+  const scheduler = fleet.scheduler(jobs);
   const purged = /schedule tick: purged (\S+)/;
   await until(async () => purged.test(scheduler.stderr), 'the purge of a run');
   expect(await readdir(join(out, purged.exec(scheduler.stderr)![1]!))).not.toContain('verdicts.jsonl');
@@ -150,11 +133,6 @@ it('schedules are listed with how they went, run by hand, purged, and go with th
   expect((await guardsweep(['schedule', 'list', jobs], { env })).stdout).toMatch(
     /^tick: \*\/2 \* \* \* \* \* \(UTC\), next \S+Z, runs kept for 1 s\n {2}last \S+Z: /,
   );
-  const url = /metrics at (\S+)/.exec(scheduler.stderr)![1]!;
-  const metrics = await (await fetch(url)).text();
-  expect(metrics).toMatch(/guardsweep_schedule_last_success_timestamp_seconds\{schedule="tick"\} \d+/);
-  expect(metrics).toMatch(/guardsweep_schedule_next_timestamp_seconds\{schedule="tick"\} \d+/);
-  expect(metrics).toContain('TYPE guardsweep_schedule_purge_failures_total counter');
 
   // Without its file, nothing more is started, and a run by hand needs the file too.
   await writeFiles(jobs, { 'tick.yaml': text.replace(/schedule:.*\n/, '') });

@@ -1,17 +1,16 @@
 import { readdir } from 'node:fs/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Fleet, expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { fingerprintIdOf, startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { fingerprintIdOf, scriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 const ROWS = 3000;
 
 it('a run that expects another guard ends, names both, and is finished by the right one', async () => {
-  const guard = await startScriptedGuard();
-  onTestFinished(() => guard.kill());
+  const guard = await scriptedGuard();
   guard.deploy('model-b', '2');
   const { fleet, path } = await fleetWithComments(ROWS, { guards: [guard.address] });
   fleet.worker();
@@ -36,8 +35,7 @@ it('a run that expects another guard ends, names both, and is finished by the ri
 });
 
 it('only workers with the guard that a run names judge it, and a guard that no worker has is refused', async () => {
-  const [named, other] = await Promise.all([startScriptedGuard(), startScriptedGuard()]);
-  onTestFinished(() => [named, other].forEach((guard) => guard.kill()));
+  const [named, other] = await Promise.all([scriptedGuard(), scriptedGuard()]);
   const redis = await redisForTest();
   const { fleet, path, out } = await fleetWithComments(ROWS, { redis, guards: [other.address] });
   fleet.worker();
@@ -60,10 +58,9 @@ it('only workers with the guard that a run names judge it, and a guard that no w
 
 it('a worker whose guard fails the canaries ends, and the checks of the others are in the record', async () => {
   const [broken, working] = await Promise.all([
-    startScriptedGuard({ canaries: () => 'flags none' }),
-    startScriptedGuard(),
+    scriptedGuard({ canaries: () => 'flags none' }),
+    scriptedGuard(),
   ]);
-  onTestFinished(() => [broken, working].forEach((guard) => guard.kill()));
   const redis = await redisForTest();
   const { fleet, path, out } = await fleetWithComments(ROWS, { redis, guards: [working.address] });
   const failed = await new Fleet({ redis, out, guards: [broken.address] }).worker().finished();

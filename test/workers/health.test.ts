@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Cli } from '../helpers/cli.ts';
 import { fleetWithComments } from '../helpers/fleet.ts';
-import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
@@ -27,8 +27,7 @@ async function expectReadiness(cli: Cli, missing: readonly string[]): Promise<vo
 
 it('worker, sink, scheduler and serve are ready while Redis, a guard and the root are there, and alive meanwhile', async () => {
   const redis = await redisForTest();
-  const guard = await startScriptedGuard();
-  onTestFinished(() => guard.kill());
+  const guard = await scriptedGuard();
   const { fleet, folder, out } = await fleetWithComments(1, { redis, guards: [guard.address] });
   const metrics = ['--metrics-port', '0'];
   const worker = fleet.worker({ args: metrics });
@@ -52,8 +51,7 @@ it('worker, sink, scheduler and serve are ready while Redis, a guard and the roo
   guard.kill();
   for (const cli of [worker, serve]) await expectReadiness(cli, ['guard']);
   await expectReadiness(sink, []);
-  const back = await startScriptedGuard({ port: guard.port });
-  onTestFinished(() => back.kill());
+  await scriptedGuard({ port: guard.port });
   for (const cli of all) await expectReadiness(cli, []);
 
   await rename(out, `${folder}/elsewhere`);

@@ -7,19 +7,16 @@ import { folderWith, printedRun } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { until } from '../helpers/run-directory.ts';
 
+const text = z.string();
 const LINE = z.strictObject({
   time: z.iso.datetime({ precision: 3 }),
   level: z.enum(['info', 'warn', 'error']),
-  event: z.string().regex(/^[a-z_]+$/),
-  message: z.string().min(1),
-  run: z.string().optional(),
-  shard: z.int().optional(),
-  guard: z.string().optional(),
-  code: z.string().optional(),
+  ...{ event: text.regex(/^[a-z_]+$/), message: text.min(1) },
+  ...{ run: text.optional(), guard: text.optional(), code: text.optional(), shard: z.int().optional() },
 });
 
 /** The lines of a log in JSON; throws for anything else in it. */
-const linesIn = (log: string): z.infer<typeof LINE>[] =>
+const linesIn = (log: string) =>
   log
     .trimEnd()
     .split('\n')
@@ -27,10 +24,8 @@ const linesIn = (log: string): z.infer<typeof LINE>[] =>
 
 it('the processes of a fleet log JSON lines without content, and text on request', async () => {
   const marker = 'zebra-crossing-4711';
-  const { fleet, out, path } = await fleetWithComments(1, {
-    guards: ['embedded:'],
-    env: { GUARDSWEEP_DEBUG: '1' },
-  });
+  const env = { GUARDSWEEP_DEBUG: '1' };
+  const { fleet, out, path } = await fleetWithComments(1, { guards: ['embedded:'], env });
   const rows = Array.from({ length: 50 }, (_, row) => `${row},${marker} I will kill you`);
   await writeFile(path, `id,text\n${rows.join('\n')}\n`);
   const schedule = 'schedule: { cron: 0 0 29 2 *, timezone: Europe/London }\n';
@@ -47,9 +42,8 @@ it('the processes of a fleet log JSON lines without content, and text on request
   for (const cli of services) cli.kill('SIGTERM');
   for (const cli of services) expectStatus(await cli.finished(), 0);
 
-  expect(linesIn(worker.log).map(({ event }) => event)).toEqual(
-    expect.arrayContaining(['listening', 'started']),
-  );
+  const events = linesIn(worker.log).map(({ event }) => event);
+  expect(events).toEqual(expect.arrayContaining(['listening', 'started']));
   const run = basename(printedRun(feeder));
   for (const event of ['run_held', 'run_finished'])
     expect(linesIn(sink.log)).toContainEqual(expect.objectContaining({ level: 'info', event, run }));
@@ -60,15 +54,12 @@ it('the processes of a fleet log JSON lines without content, and text on request
   expect(feeder.stderr).toMatch(/^guardsweep: using the worker fleet/m);
 });
 
-it.each(['worker', 'sink', 'scheduler', 'serve', 'guard'])(
-  '%s logs why it did not start',
-  async (command) => {
-    const stderr = output();
-    const { status } = await typed([command, '--bogus'], { context: { stderr } });
-    expect(status).toBe(2);
-    expect(linesIn(stderr.text())).toMatchObject([{ level: 'error', event: 'failed', code: 'usage' }]);
-  },
-);
+it.each('worker sink scheduler serve guard'.split(' '))('%s logs why it did not start', async (command) => {
+  const stderr = output();
+  const { status } = await typed([command, '--bogus'], { context: { stderr } });
+  expect(status).toBe(2);
+  expect(linesIn(stderr.text())).toMatchObject([{ level: 'error', event: 'failed', code: 'usage' }]);
+});
 
 it('docs/operations.md lists every event', async () => {
   const root = resolve(import.meta.dirname, '../..');

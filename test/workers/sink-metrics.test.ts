@@ -64,10 +64,7 @@ async function observedRun() {
     /** Delivers the result of a shard, and waits until the sink is done with it. */
     deliver: async (shard: number) => {
       await queue.put({ kind: 'result', ...job, settledMark: null, result: RESULTS[shard]! }, signal);
-      await settled(async () => {
-        const { waiting, active, delayed } = await queue.depth(signal);
-        return waiting + active + delayed === 0;
-      });
+      await settled(async () => Object.values(await queue.depth(signal)).every((jobs) => jobs === 0));
     },
     finish: () => queue.put({ kind: 'finish', ...job, pass: 1 }, signal),
     sink,

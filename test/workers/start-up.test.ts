@@ -8,7 +8,7 @@ import { Cli, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
-import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 
@@ -26,8 +26,7 @@ it('a worker that cannot serve its metrics ends', async () => {
 });
 
 it('a worker and a sink that are told to end drain and end with 0, working or still waiting for a guard', async () => {
-  const guard = await startScriptedGuard();
-  onTestFinished(() => guard.kill());
+  const guard = await scriptedGuard();
   const env = { REDIS_URL: (await redisForTest()).url };
   const worker = new Cli(['worker', '--guard', guard.address], { env });
   const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1'], { env });
@@ -40,13 +39,12 @@ it('a worker and a sink that are told to end drain and end with 0, working or st
 
 it('a worker that abandons a shard at a second signal ends with 130', async () => {
   const asked = gate();
-  const guard = await startScriptedGuard({
+  const guard = await scriptedGuard({
     script: async ({ cancelled }) => {
       asked.open();
       await cancelled;
     },
   });
-  onTestFinished(() => guard.kill());
   const { fleet, path } = await fleetWithComments(10, { guards: [guard.address] });
   const worker = fleet.worker();
   const feeder = fleet.enqueue(path);
@@ -63,25 +61,13 @@ it('a worker that abandons a shard at a second signal ends with 130', async () =
 it('a worker whose guards cannot be opened leaves no connection to Redis behind', async () => {
   const redis = await redisForTest();
   const observing = await linkForTest(redis);
-  const clients = async () =>
-    String(await observing.redis.client('LIST'))
-      .trim()
-      .split('\n').length;
+  const clients = async () => String(await observing.redis.client('LIST')).split('\n').length;
   const before = await clients();
   const never = new AbortController().signal;
   const options = {
-    redis: redis.address,
-    key: null,
+    ...{ redis: redis.address, key: null, lanes: ['text'] as const, roots: new Map(), metrics: null },
+    ...{ concurrency: 1, startWaitMs: 1000, lockMs: 2000, say: () => {} },
     openGuards: () => Promise.reject(new Failure('service', 'no guard')),
-    ...{
-      lanes: ['text'] as const,
-      roots: new Map(),
-      concurrency: 1,
-      startWaitMs: 1000,
-      lockMs: 2000,
-      metrics: null,
-    },
-    say: () => {},
   };
   await expect(moderate(options, { drain: never, stop: never })).rejects.toThrow('no guard');
   await settled(async () => (await clients()) === before);

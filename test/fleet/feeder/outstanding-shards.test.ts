@@ -15,10 +15,7 @@ const never = new AbortController().signal;
 setMaxListeners(0, never);
 
 const shardOf = (shard: number, text = 'a comment'): Shard => ({
-  shard,
-  pass: 1,
-  lane: 'text',
-  items: [promptItem(shard, text)],
+  ...{ shard, pass: 1, lane: 'text', items: [promptItem(shard, text)] },
 });
 
 function outstandingIn(
@@ -31,19 +28,16 @@ function outstandingIn(
   const results = sinkQueue(link, run);
   onTestFinished(async () => void (await Promise.all([queue.close(), results.close()])));
   const shards = new OutstandingShards({
-    run,
-    record: '',
-    epoch: 1,
-    key: 'f'.repeat(64),
-    expectFingerprint: null,
-    workerGuards: null,
-    judging: DEFAULT_JUDGING,
-    priority,
-    contentPolicy: null,
-    queueOf: () => queue,
-    results,
+    ...{ run, record: '', epoch: 1, key: 'f'.repeat(64), expectFingerprint: null, workerGuards: null },
+    ...{
+      judging: DEFAULT_JUDGING,
+      priority,
+      contentPolicy: null,
+      queueOf: () => queue,
+      results,
+      redisHasRoom,
+    },
     isCommitted: (shard) => committed.has(shard),
-    redisHasRoom,
   });
   return { shards, queue, results };
 }
@@ -62,17 +56,8 @@ describe('shards that are fed and not committed', () => {
     expect(fed).toMatch(/plain/);
     // Shards 1, 3 and 4 left the shard queue: 3 has come as far as the sink's queue, the others are lost.
     for (const shard of [1, 3, 4]) await queue.remove(id(shard), never);
-    await results.put(
-      {
-        kind: 'result',
-        settledMark: null,
-        run: 'r',
-        record: '',
-        epoch: 1,
-        result: { shard: shardOf(3), outcomes: [null], fingerprints: [] },
-      },
-      never,
-    );
+    const result = { shard: shardOf(3), outcomes: [null], fingerprints: [] };
+    await results.put({ kind: 'result', settledMark: null, run: 'r', record: '', epoch: 1, result }, never);
     expect(await shards.resubmitLost(async () => {}, never)).toBe(2);
     expect(await queue.depth(never)).toMatchObject({ waiting: 5 });
     const waiting = await link.redis.zrange(link.key('shards-text', 'prioritized'), '0', '-1');
@@ -155,11 +140,7 @@ describe('the shards of several runs', () => {
   type Fed = ReturnType<typeof ofRuns>;
 
   /** The shares of three runs that are fed at once for `count` shards, each keeping `waiting` of them in the queue. */
-  async function sharesOf(
-    runs: readonly Fed[],
-    count: number,
-    waiting: number,
-  ): Promise<Record<string, number>> {
+  async function sharesOf(runs: readonly Fed[], count: number, waiting: number) {
     const shares = Object.fromEntries(runs.map(({ name }) => [name, 0]));
     for (let shard = 0; shard < waiting; shard++) for (const run of runs) await run.feedMore();
     const end = new AbortController();

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { EndpointStatus } from '../../../src/guard/endpoint/endpoint-status.ts';
+import type { ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { Presence } from '../../../src/fleet/redis/presence.ts';
 import { announcedGuards, WorkerModels } from '../../../src/fleet/redis/worker-models.ts';
@@ -30,10 +31,7 @@ async function reusingFeeder({ maxWaitMs = 60_000, model = FINGERPRINT, trustDec
   const link = await linkForTest(await redisForTest());
   const { dir, record: plain } = await newRun({ maxWaitMs });
   const record = { ...plain, config: { ...plain.config, reuse: true, trustDeclared } };
-  const recorded = async function* () {
-    // Nothing was recorded.
-  };
-  const options = { key: null, recorded, say: () => undefined, signal };
+  const options = { key: null, recorded: async function* () {}, say: () => undefined, signal };
   const store = await VerdictStore.open(join(dirname(dir), '.store'), options);
   const earlier = shardOf(0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   await new RunReuse({ ...record, run: 'an-earlier-run' }, store).keep({
@@ -82,19 +80,12 @@ it('a settled shard goes straight to the sink, and of others the worker gets wha
   await feeder.feed(shardOf(1, [8, 9, 10, 11]), end);
   await expect.poll(waiting).toEqual({ shards: 1, results: 1 });
   const enough = new AbortController();
-  const consuming = shards.consume(
-    async ({ shard }) => {
-      expect(shard.items.map((item) => item.settled?.judgement?.score ?? null)).toEqual([
-        0.07,
-        0.93,
-        null,
-        null,
-      ]);
-      expect(shard.items[0]!.settled).toMatchObject({ reusedFrom: 'an-earlier-run' });
-      enough.abort(new Error('seen'));
-    },
-    { concurrency: 1, signal: enough.signal },
-  );
+  const handle = async ({ shard: { items } }: ShardJob) => {
+    expect(items.map(({ settled }) => settled?.judgement?.score ?? null)).toEqual([0.07, 0.93, null, null]);
+    expect(items[0]!.settled).toMatchObject({ reusedFrom: 'an-earlier-run' });
+    enough.abort(new Error('seen'));
+  };
+  const consuming = shards.consume(handle, { concurrency: 1, signal: enough.signal });
   await expect(consuming).rejects.toThrow('seen');
 });
 

@@ -21,7 +21,7 @@ import type { Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { packJob, unpackJob } from '../../../src/fleet/jobs/pack-job.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
-import { sinkJobCodec, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
+import { sinkJobCodec, type ResultJob } from '../../../src/fleet/jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
 import { judgedItem, knownItem, settledItem } from '../../helpers/items.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
@@ -32,57 +32,38 @@ const text = fc
   .map(([some, more]) => `${some}\ud800${'é'.repeat(more)}`);
 const turn = fc.tuple(fc.constantFrom(...ROLES), text) as fc.Arbitrary<Turn>;
 
+const one = (request: ItemRequest): ItemRequest[] => [request];
+const modality = fc.constantFrom('image' as const, 'audio' as const);
+const mediaFile = text.map((path) => ({ corpus: 'uploads', path, sha256: 'c'.repeat(64), bytes: 12 }));
+const chunks = fc.array(text, { minLength: 1, maxLength: 4 });
+
 const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
-  text.map((content): ItemRequest[] => [{ requestType: 'prompt', modality: 'text', text: content }]),
+  text.map((content) => one({ requestType: 'prompt', modality: 'text', text: content })),
   fc
-    .tuple(fc.option(text), text)
-    .map(([prompt, response]): ItemRequest[] => [
-      { requestType: 'response', modality: 'text', prompt, response },
-    ]),
+    .record({ prompt: fc.option(text), response: text })
+    .map((given) => one({ requestType: 'response', modality: 'text', ...given })),
   fc
-    .record({
-      modality: fc.constantFrom('image' as const, 'audio' as const),
-      path: text,
-      caption: fc.option(text),
-    })
-    .map(({ modality, path, caption }): ItemRequest[] => [
-      {
-        requestType: 'prompt',
-        modality,
-        file: { corpus: 'uploads', path, sha256: 'c'.repeat(64), bytes: 12 },
-        caption,
-      },
-    ]),
+    .record({ modality, file: mediaFile, caption: fc.option(text) })
+    .map((given) => one({ requestType: 'prompt', ...given })),
   fc
     .uint8Array({ maxLength: 40 })
-    .map((bytes): ItemRequest[] => [
-      { requestType: 'prompt', modality: 'image', embedded: Buffer.from(bytes), caption: null },
-    ]),
+    .map((bytes) => Buffer.from(bytes))
+    .map((embedded) => one({ requestType: 'prompt', modality: 'image', embedded, caption: null })),
   fc
-    .record({
-      prompt: text,
-      chunks: fc.array(text, { minLength: 1, maxLength: 4 }),
-      cadenceChunks: fc.integer({ min: 1, max: 9 }),
-    })
-    .map((generation): ItemRequest[] => [{ requestType: 'generation', modality: 'text', ...generation }]),
+    .record({ prompt: text, chunks, cadenceChunks: fc.integer({ min: 1, max: 9 }) })
+    .map((given) => one({ requestType: 'generation', modality: 'text', ...given })),
   // The turns of one conversation share it.
   fc.array(turn, { minLength: 1, maxLength: 6 }).map((messages) =>
     messages.map((_, index): ItemRequest => ({
-      requestType: 'multiturn',
-      modality: 'text',
-      messages,
-      turns: index + 1,
-      conversation: 0,
+      ...{ requestType: 'multiturn', modality: 'text', messages, turns: index + 1, conversation: 0 },
     })),
   ),
 );
 
+const roleCount = fc.tuple(fc.constantFrom(...ORIGINAL_ROLES), fc.integer({ min: 1, max: 9 }));
 const roles = fc.option(
   fc
-    .uniqueArray(fc.tuple(fc.constantFrom(...ORIGINAL_ROLES), fc.integer({ min: 1, max: 9 })), {
-      minLength: 1,
-      selector: ([role]) => role,
-    })
+    .uniqueArray(roleCount, { minLength: 1, selector: ([role]) => role })
     .map((counts): RoleCounts => Object.fromEntries(counts)),
 );
 
@@ -93,37 +74,23 @@ const NOW = '2026-01-01T00:00:00.000Z';
 const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
 const attempts = fc.integer({ min: 0, max: 9 });
 
+const scores = fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, share])), { requiredKeys: [] });
+const coverage = fc.record({
+  unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
+  ...{ judged: notNegative, total: notNegative, worst_at: fc.option(number) },
+});
+const stream = fc.record({
+  ...{ chunks: fc.nat(), judgedChunks: fc.nat(), lagChunks: fc.nat(), lagMs: notNegative },
+  ...{ firstCautionSeq: fc.option(fc.nat()), firstFlaggedSeq: fc.option(fc.nat()) },
+  ...{ shareAtCaution: fc.option(share), shareAtFlag: fc.option(share) },
+});
 const judgements: fc.Arbitrary<Judgement> = fc.record({
-  score: share,
-  flagged: fc.boolean(),
-  subcategoryScores: fc.option(
-    fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, share])), { requiredKeys: [] }),
-  ),
+  ...{ score: share, flagged: fc.boolean(), subcategoryScores: fc.option(scores) },
   subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
   fingerprint: fc.constantFrom(MODEL.id, null),
-  endpoint,
-  latencyMs: notNegative,
-  attempts,
+  ...{ endpoint, latencyMs: notNegative, attempts, moderatedAt: fc.constant(NOW) },
   cacheUsage: fc.option(fc.array(number, { minLength: 8, maxLength: 8 })),
-  moderatedAt: fc.constant(NOW),
-  coverage: fc.record({
-    unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
-    judged: notNegative,
-    total: notNegative,
-    worst_at: fc.option(number),
-  }),
-  stream: fc.option(
-    fc.record({
-      chunks: fc.nat(),
-      judgedChunks: fc.nat(),
-      firstCautionSeq: fc.option(fc.nat()),
-      firstFlaggedSeq: fc.option(fc.nat()),
-      shareAtCaution: fc.option(share),
-      shareAtFlag: fc.option(share),
-      lagChunks: fc.nat(),
-      lagMs: notNegative,
-    }),
-  ),
+  ...{ coverage, stream: fc.option(stream) },
 });
 
 const errors: fc.Arbitrary<ItemError> = fc.oneof(
@@ -137,12 +104,7 @@ const errors: fc.Arbitrary<ItemError> = fc.oneof(
 const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
   judgements.map((given) => ({ judgement: given, failure: null })),
   fc
-    .record({
-      error: errors,
-      attempts,
-      endpoint: fc.option(endpoint),
-      moderatedAt: fc.constant(NOW),
-    })
+    .record({ error: errors, attempts, endpoint: fc.option(endpoint), moderatedAt: fc.constant(NOW) })
     .map((failure) => ({ judgement: null, failure })),
 );
 
@@ -159,9 +121,7 @@ const items: fc.Arbitrary<Item[]> = fc
   .array(fc.tuple(fc.oneof(requests, settledItems), roles), { minLength: 1, maxLength: 8 })
   .map((groups) =>
     groups
-      .flatMap(([group, counts]) =>
-        (Array.isArray(group) ? group : [group]).map((each) => [each, counts] as const),
-      )
+      .flatMap(([group, counts]) => [group].flat().map((each) => [each, counts] as const))
       .map(([each, counts], seq) => ({
         ...('seq' in each ? { ...each, seq, id: `#${seq}` } : judgedItem(seq, each)),
         roles: counts,
@@ -172,11 +132,8 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
   fc.assert(
     fc.property(items, (held) => {
       const job: ShardJob = {
-        run: '20261121T020000Z-test-ab12',
-        record: 'e'.repeat(64),
-        epoch: 3,
-        expectFingerprint: null,
-        workerGuards: null,
+        ...{ run: '20261121T020000Z-test-ab12', record: 'e'.repeat(64), epoch: 3 },
+        ...{ expectFingerprint: null, workerGuards: null },
         judging: { frames: 3, longAudio: 'truncate', videoInterval: 5, videoFrames: 64 },
         contentPolicy: { thresholds: { hate: { review: 0.4 } }, allowFlagged: false, allowPartial: true },
         settledMark: 'e'.repeat(64),
@@ -200,44 +157,44 @@ const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
   })),
 );
 
+const sinkJob = (result: ShardResult): ResultJob => ({
+  ...{ kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result },
+});
+const unpacked = (result: ShardResult): ShardResult =>
+  (sinkJobCodec.decode(sinkJobCodec.encode(sinkJob(result))) as ResultJob).result;
+
 it('a result comes out as it went in but for the content, of which there is none', () => {
   fc.assert(
     fc.property(results, (result) => {
-      const job: SinkJob = { kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result };
-      const decoded = sinkJobCodec.decode(sinkJobCodec.encode(job)) as typeof job;
-      expect(decoded.result.outcomes).toEqual(result.outcomes);
-      expect(decoded.result.fingerprints).toEqual(result.fingerprints);
-      expect(decoded.result).not.toHaveProperty('snippets');
+      const decoded = unpacked(result);
+      expect(decoded.outcomes).toEqual(result.outcomes);
+      expect(decoded.fingerprints).toEqual(result.fingerprints);
+      expect(decoded).not.toHaveProperty('snippets');
       const snippets = result.outcomes.map((outcome) =>
         outcome === null ? null : { text: 'a snippet', parts: ['0123456789ab'] },
       );
-      const held = { ...job, result: { ...result, snippets } };
-      const withContent = sinkJobCodec.decode(sinkJobCodec.encode(held)) as typeof job;
-      expect(withContent.result.snippets).toEqual(snippets);
-      const head = (item: Item): unknown => [
-        item.seq,
-        item.id,
-        item.source,
-        JSON.stringify(item.roles),
-        item.contentSha256,
-        item.settled,
-        itemKind(item).requestType,
-        itemKind(item).modality,
-      ];
-      expect(decoded.result.shard.items.map(head)).toEqual(result.shard.items.map(head));
+      expect(unpacked({ ...result, snippets }).snippets).toEqual(snippets);
+      const head = (item: Item) => {
+        const { seq, id, source, contentSha256, settled } = item;
+        const { requestType, modality } = itemKind(item);
+        return {
+          seq,
+          id,
+          source,
+          contentSha256,
+          settled,
+          requestType,
+          modality,
+          roles: JSON.stringify(item.roles),
+        };
+      };
+      expect(decoded.shard.items.map(head)).toEqual(result.shard.items.map(head));
     }),
   );
   const marked = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'marker-of-content' });
-  const result = {
-    shard: { shard: 0, pass: 1, lane: 'text' as const, items: [marked] },
-    outcomes: fc.sample(outcomes, 1),
-    fingerprints: [],
-  };
-  expect(
-    sinkJobCodec
-      .encode({ kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result })
-      .toString('latin1'),
-  ).not.toContain('marker');
+  const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [marked] };
+  const bytes = sinkJobCodec.encode(sinkJob({ shard, outcomes: fc.sample(outcomes, 1), fingerprints: [] }));
+  expect(bytes.toString('latin1')).not.toContain('marker');
 });
 
 it.each([{}, { v: 2 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
@@ -251,22 +208,19 @@ const record = (): Packed => {
   const verdict = judgement(0.5, { subcategoryScores: {}, fingerprint: null });
   const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item, knownItem(1, 0.5)] };
   const result = { shard, outcomes: [verdict, null], fingerprints: [MODEL] };
-  return unpackJob(
-    sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result }),
-  ) as Packed;
+  return unpackJob(sinkJobCodec.encode(sinkJob(result))) as Packed;
 };
 
 type Fields = Record<string, unknown>;
 
+interface PackedResult {
+  shard: { items: [Fields, Fields & { settled: Fields & { judgement: Fields } }] };
+  outcomes: [Fields, null];
+  fingerprints: unknown[];
+}
 interface Packed {
   v: number;
-  job: {
-    result: {
-      shard: { items: [Fields, Fields & { settled: Fields & { judgement: Fields } }] };
-      outcomes: [Fields, null];
-      fingerprints: unknown[];
-    };
-  };
+  job: { result: PackedResult };
 }
 
 const failed = (code: string, more: Fields): Fields => {

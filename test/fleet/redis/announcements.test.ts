@@ -31,12 +31,6 @@ async function announced() {
   return { link, fleet, run, key, said };
 }
 
-it('an announcement is read by who has the key', async () => {
-  const { fleet, run } = await announced();
-  const expected = { run, dir: '/runs/of-the-feeder', epoch: 2, form: JOB_FORM, key: OWN.keyId };
-  expect(await fleet.find(run, signal)).toEqual(expected);
-});
-
 it.each<[string, object]>([
   ['of another folder', { dir: '/' }],
   ['without a proof', { proof: null }],
@@ -47,15 +41,16 @@ it.each<[string, object]>([
   expect(await fleet.listAll([], signal)).not.toMatchObject({ fed: [{ run }] });
 });
 
-it('an announcement of one run is none of another', async () => {
+it('an announcement is read by who has the key, and that of one run is none of another', async () => {
   const [one, other] = [await announced(), await announced()];
+  const expected = { run: other.run, dir: '/runs/of-the-feeder', epoch: 2, form: JOB_FORM, key: OWN.keyId };
+  expect(await other.fleet.find(other.run, signal)).toEqual(expected);
   await one.link.redis.set(other.key, JSON.stringify({ ...one.said, run: other.run }));
   expect(await other.fleet.find(other.run, signal)).toBe('unreadable');
 });
 
 it('a problem that was not sealed for its run ends no feeder', async () => {
-  const [one, other] = [await announced(), await announced()];
-  const { link, fleet, run } = one;
+  const [{ link, fleet, run }, other] = [await announced(), await announced()];
   const problem = { kind: 'service', message: 'give up', epoch: 2 } as const;
   const plain = new FleetRuns(await linkForTest(redis));
   await plain.reportProblem(run, problem, signal);

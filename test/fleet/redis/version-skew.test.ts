@@ -41,10 +41,8 @@ it('a job of a later version is requeued by a worker, which continues', async ()
   onTestFinished(() => bull.close());
   await bull.add('value', { sealed: KEY.seal(place, JSON.stringify(job)) }, { jobId: ID });
 
-  const counted = new DroppedJobs(
-    (line) => said.push(line),
-    (reason) => dropped.push(reason),
-  );
+  const note = (list: string[]) => (what: string) => void list.push(what);
+  const counted = new DroppedJobs(note(said), note(dropped));
   const queue = shardQueue(link, 'text', { lockMs: 30_000, dropped: counted });
   const end = new AbortController();
   let ended = false;

@@ -8,26 +8,22 @@ const DAY_MS = 86_400_000;
 
 it.each([
   // 02:30 does not exist on the night of 29 March in Berlin: it is due as soon as the clock was set, at 03:00.
-  [
-    at('30 2 * * *', 'Europe/Berlin'),
-    '2026-03-28T12:00:00Z',
-    ['2026-03-29T01:00:00Z', '2026-03-30T00:30:00Z'],
-  ],
+  ['30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00:00Z 2026-03-30T00:30:00Z'],
+  // Of several times a day, one that the clock skips is left out.
+  ['30 2,14 * * *', 'Europe/Berlin', '2026-03-28T14:00:00Z', '2026-03-29T12:30:00Z'],
   // 01:30 exists twice on the night of 25 October in London: it is due the first time.
-  [
-    at('30 1 * * *', 'Europe/London'),
-    '2026-10-24T12:00:00Z',
-    ['2026-10-25T00:30:00Z', '2026-10-26T01:30:00Z'],
-  ],
+  ['30 1 * * *', 'Europe/London', '2026-10-24T12:00:00Z', '2026-10-25T00:30:00Z 2026-10-26T01:30:00Z'],
   // Every hour goes on every hour.
   [
-    at('30 * * * *', 'Europe/London'),
+    '30 * * * *',
+    'Europe/London',
     '2026-10-24T23:40:00Z',
-    ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T02:30:00Z'],
+    '2026-10-25T00:30:00Z 2026-10-25T01:30:00Z 2026-10-25T02:30:00Z',
   ],
-  [at('0 2 * * *', 'UTC'), '2026-10-24T02:00:00Z', ['2026-10-25T02:00:00Z']],
-])('%o after %s is due at %o', (schedule, after, times) => {
-  const expected = times.map((time) => new Date(time));
+  ['0 2 * * *', 'UTC', '2026-10-24T02:00:00Z', '2026-10-25T02:00:00Z'],
+])('%s in %s after %s is due at %s', (cron, timezone, after, times) => {
+  const schedule = at(cron, timezone);
+  const expected = times.split(' ').map((time) => new Date(time));
   expect(nextDue(schedule, new Date(after))).toEqual(expected[0]);
   expect(dueTimes(schedule, new Date(after), expected.at(-1)!)).toEqual(expected);
   // However often it is looked at, between two times or at one, also while the clock is set.
@@ -71,11 +67,8 @@ it.each([
     fc.constantFrom(0, 15, 30, 59),
     (change, hour, minute) => {
       const from = new Date(change.getTime() - 3 * DAY_MS);
-      const times = dueTimes(
-        at(`${minute} ${hour} * * *`, timezone),
-        from,
-        new Date(from.getTime() + 7 * DAY_MS),
-      );
+      const to = new Date(from.getTime() + 7 * DAY_MS);
+      const times = dueTimes(at(`${minute} ${hour} * * *`, timezone), from, to);
       const dates = times.map((time) => time.toLocaleDateString('en-CA', { timeZone: timezone }));
       expect(dates.length).toBeGreaterThanOrEqual(6);
       const nights = (Date.parse(dates.at(-1)!) - Date.parse(dates[0]!)) / DAY_MS;
@@ -83,9 +76,4 @@ it.each([
     },
   );
   fc.assert(property, { numRuns: 60 });
-});
-
-it('of several times a day, one that the clock skips is left out', () => {
-  const after = new Date('2026-03-28T14:00:00Z');
-  expect(nextDue(at('30 2,14 * * *', 'Europe/Berlin'), after)).toEqual(new Date('2026-03-29T12:30:00Z'));
 });

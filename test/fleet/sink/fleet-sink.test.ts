@@ -31,33 +31,42 @@ async function leftRun(link: RedisLink) {
   await runs.noteObstacle(name, 'a worker lacks something', signal);
   const shards = shardQueue(link, 'text');
   const results = sinkQueue(link, name);
-  for (const shard of [0, 1]) {
-    const of = { run: name, record, epoch, judging: DEFAULT_JUDGING, shard: shardOf(shard, [shard]) };
-    const none = { expectFingerprint: null, workerGuards: null, contentPolicy: null, settledMark: null };
-    await shards.put({ ...of, ...none }, signal);
-  }
+  const job = { run: name, record, epoch, settledMark: null };
+  const none = { expectFingerprint: null, workerGuards: null, contentPolicy: null };
+  for (const shard of [0, 1].map((each) => shardOf(each, [each])))
+    await shards.put({ ...job, ...none, judging: DEFAULT_JUDGING, shard }, signal);
   // As of a worker that died with a shard.
   await link.redis.set(link.key('shards-text', `s-${name}-1-3-${epoch}`, 'lock'), 'a token', 'PX', 2000);
-  await results.put(
-    { kind: 'result', run: name, record, epoch, settledMark: null, result: resultOf(shardOf(2, [2])) },
-    signal,
-  );
+  await results.put({ kind: 'result', ...job, result: resultOf(shardOf(2, [2])) }, signal);
   await Promise.all([shards.close(), results.close()]);
   const left = () => link.redis.keys(`*${name}*`);
-  return { run, name, runs, left };
+  const isSwept = async (): Promise<void> => {
+    await settled(async () => (await left()).length === 0);
+    // The name itself is struck off last.
+    await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
+  };
+  return { run, name, runs, left, isSwept };
+}
+
+/** A run that a feeder of a fleet holds for the rest of the test; `register` announces it. */
+async function fedRun(link: RedisLink, options: { readonly name?: string } = {}) {
+  const { dir, record } = await newRun(options);
+  const claim = await FeedClaim.take(dir, { fleet: true });
+  onTestFinished(() => claim.release());
+  const runs = new FleetRuns(link);
+  const register = () => runs.register({ run: record.run, dir, epoch: claim.epoch }, signal);
+  return { dir, record, claim, runs, register };
 }
 
 it('nothing of a run stays in Redis that a single process went on with', async () => {
   const link = await linkForTest(await redisForTest());
-  const { run, name, runs, left } = await leftRun(link);
+  const { run, name, runs, isSwept } = await leftRun(link);
   sinkAtWork(link, dirname(run.dir));
   await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
   expect(await runs.isRegistered(name, signal)).toBe(true);
   const local = await FeedClaim.take(run.dir, { fleet: false });
   onTestFinished(() => local.release());
-  await settled(async () => (await left()).length === 0);
-  // The name itself is struck off last.
-  await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
+  await isSwept();
   expect(await link.redis.llen(link.key('shards-text', 'wait'))).toBe(0);
 });
 
@@ -85,29 +94,23 @@ it('a run that is still fed, or waits to be, keeps what it has in Redis', async 
 
 it('nothing of a run stays in Redis that nobody has fed for long, wherever its directory is', async () => {
   const link = await linkForTest(await redisForTest());
-  const { name, left } = await leftRun(link);
+  const { name, isSwept } = await leftRun(link);
   // As Redis does it after ten minutes.
   await link.redis.del(link.key('run', name), link.key('obstacle', name));
   expect(await new FleetRuns(link).list(signal)).toEqual([]);
   sinkAtWork(link, await temporaryFolder());
-  await settled(async () => (await left()).length === 0);
-  // The name itself is struck off last.
-  await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
+  await isSwept();
 });
 
 it('an end that an earlier feeder asked for is no business of the one that feeds now', async () => {
   const link = await linkForTest(await redisForTest());
-  const run = await newRun();
-  const name = run.record.run;
-  const record = recordSha256(run.record);
-  const earlier = await FeedClaim.take(run.dir, { fleet: true });
-  await earlier.release();
+  const { run, name, runs } = await leftRun(link);
   const feeder = await FeedClaim.take(run.dir, { fleet: true });
   onTestFinished(() => feeder.release());
-  const runs = new FleetRuns(link);
   await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
   const results = sinkQueue(link, name);
-  await results.put({ kind: 'finish', run: name, record, epoch: earlier.epoch, pass: 1 }, signal);
+  const earlier = { run: name, record: recordSha256(run.record), epoch: feeder.epoch - 1 };
+  await results.put({ kind: 'finish', ...earlier, pass: 1 }, signal);
   sinkAtWork(link, dirname(run.dir));
   await settled(async () => !(await results.has(finishJobId(name, 1, earlier.epoch), signal)));
   expect(await runs.takeProblem(name, feeder.epoch, signal)).toBeNull();
@@ -116,16 +119,13 @@ it('an end that an earlier feeder asked for is no business of the one that feeds
 
 it('a run whose control folder cannot be read is skipped, and the sink continues', async () => {
   const link = await linkForTest(await redisForTest());
-  const [broken, other] = [await newRun(), await newRun({ name: 'other' })];
+  const [broken, other] = [await newRun(), await fedRun(link, { name: 'other' })];
   await writeFile(join(broken.dir, 'control'), 'no folder');
-  const claim = await FeedClaim.take(other.dir, { fleet: true });
-  onTestFinished(() => claim.release());
-  const runs = new FleetRuns(link);
-  await runs.register({ run: broken.record.run, dir: broken.dir, epoch: 1 }, signal);
+  await other.runs.register({ run: broken.record.run, dir: broken.dir, epoch: 1 }, signal);
   const { said } = sinkAtWork(link, dirname(dirname(broken.dir)));
   const left = `the folder control of the run ${broken.record.run} cannot be read (ENOTFILE): skipped`;
   await settled(() => said.includes(left));
-  await runs.register({ run: other.record.run, dir: other.dir, epoch: claim.epoch }, signal);
+  await other.register();
   await settled(() => said.includes(`committing the run ${other.record.run}`));
   expect(said.filter((line) => line === left)).toHaveLength(1);
   await rm(join(broken.dir, 'control'));
@@ -134,11 +134,8 @@ it('a run whose control folder cannot be read is skipped, and the sink continues
 
 it('a run in whose directory others can write is not committed, and its feeder is told why', async () => {
   const link = await linkForTest(await redisForTest());
-  const { dir, record } = await newRun();
-  const claim = await FeedClaim.take(dir, { fleet: true });
-  onTestFinished(() => claim.release());
-  const runs = new FleetRuns(link);
-  await runs.register({ run: record.run, dir, epoch: claim.epoch }, signal);
+  const { dir, record, claim, runs, register } = await fedRun(link);
+  await register();
   await chmod(join(dir, 'log'), 0o770);
   const { said } = sinkAtWork(link, dirname(dir));
   let problem: unknown = null;

@@ -17,6 +17,7 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { knownItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
+import { outcomes } from '../../helpers/run-directory.ts';
 import { settled } from '../../helpers/settled.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
 import {
@@ -91,14 +92,8 @@ async function fedRun(
     finished: () => finished,
     idle: emptied,
     /** Puts data into the queue as it is. */
-    forge: async (jobId: string, data: object) => {
-      await emptied();
-      await queue.add('value', data, { jobId });
-    },
-    put: async (value: SinkJob) => {
-      await emptied();
-      await results.put(value, signal);
-    },
+    forge: (jobId: string, data: object) => emptied().then(() => queue.add('value', data, { jobId })),
+    put: (value: SinkJob) => emptied().then(() => results.put(value, signal)),
     /** Has a sink told of it that all is judged, and checks that the run ends as it should. */
     endsRight: async () => {
       await emptied();
@@ -109,13 +104,9 @@ async function fedRun(
       await settled(() => finished === 1);
       expect(await runs.takeProblem(name, feeder.epoch, signal)).toBeNull();
       expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6, verdicts: 6, errors: 0 });
-      const text = await readFile(join(run.dir, 'verdicts.jsonl'), 'utf8');
-      const lines = text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { seq: number; id: string });
+      const idOf = ({ seq, id }: { readonly seq: number; readonly id: string }) => [seq, id];
       const items = SHARDS.flatMap((shard) => shard.items);
-      expect(lines.map(({ seq, id }) => [seq, id])).toEqual(items.map(({ seq, id }) => [seq, id]));
+      expect((await outcomes(run.dir)).map(idOf)).toEqual(items.map(idOf));
     },
   };
 }
@@ -128,7 +119,8 @@ function withItem(change: (item: JudgedItem) => JudgedItem): ShardResult {
 
 const GENUINE = resultOf(SHARDS[0]);
 const OTHER = fingerprint('b');
-
+const FALSE = { ...FINGERPRINT, artifacts: OTHER.artifacts };
+const ELSEWHERE = { ...SHARDS[0].items[0]!.source, path: 'elsewhere.csv' };
 const [, ...OTHERS] = GENUINE.outcomes;
 const declared = { ...DECLARED, artifacts: { ...DECLARED.artifacts, model: 'another' } };
 const MISFITS: [what: string, reason: string, result: ShardResult][] = [
@@ -137,18 +129,14 @@ const MISFITS: [what: string, reason: string, result: ShardResult][] = [
   ['another pass', 'other pass', resultOf({ ...SHARDS[0], pass: 2 })],
   ['another id', 'other items', withItem((item) => ({ ...item, id: 'another' }))],
   ['another content hash', 'other items', withItem((item) => ({ ...item, contentSha256: 'f'.repeat(64) }))],
-  [
-    'another source',
-    'other items',
-    withItem((item) => ({ ...item, source: { ...item.source, path: 'elsewhere.csv' } })),
-  ],
+  ['another source', 'other items', withItem((item) => ({ ...item, source: ELSEWHERE }))],
   ['another seq', 'other items', withItem((item) => ({ ...item, seq: 9 }))],
   ['an outcome too few', 'incomplete', { ...GENUINE, outcomes: OTHERS }],
   ['no fingerprint with it', 'other fingerprint', { ...GENUINE, fingerprints: [] }],
   [
     'a fingerprint that is not that of its artifacts',
     'other fingerprint',
-    { ...GENUINE, fingerprints: [{ ...FINGERPRINT, artifacts: OTHER.artifacts }] },
+    { ...GENUINE, fingerprints: [FALSE] },
   ],
   ['a false declaration', 'other fingerprint', { ...GENUINE, fingerprints: [FINGERPRINT, declared] }],
 ];
@@ -185,8 +173,7 @@ it('a result by another model than the run expects is dropped, and the run ends 
 it('a result with items that its feeder did not settle so is dropped, and the run ends right', async () => {
   const { put, job, key, dropped, committed, endsRight } = await fedRun(null);
   const [first, second, third] = SHARDS[0].items as JudgedItem[];
-  const { seq, id, source, roles, part, turn, contentSha256 } = second!;
-  const of = { ...{ seq, id, source, roles, part, turn, contentSha256 }, request: null } as const;
+  const of = { ...second!, request: null } as const;
   const kind = { modality: 'text', requestType: 'prompt' } as const;
   const verdictOfOther = knownItem(1, 0.1).settled;
   const known: Item = { ...of, ...kind, settled: verdictOfOther };

@@ -30,12 +30,8 @@ describe('where a run stands', () => {
     const run = await newRun();
     const watch = await RunWatch.open(run.dir, signal);
     const look = () => watch.look(null, signal);
-    expect(await look()).toMatchObject({
-      state: 'stopped',
-      planned: 0,
-      shards: { planned: 0 },
-      stuck: 'no feeder: resume the run',
-    });
+    const nothing = { planned: 0, shards: { planned: 0 } };
+    expect(await look()).toMatchObject({ state: 'stopped', stuck: 'no feeder: resume the run', ...nothing });
 
     const feeder = await feeding(run.dir);
     const log = await claim(run);
@@ -63,12 +59,7 @@ describe('where a run stands', () => {
     const planned = await openPlan(run.dir, second);
     await planned.append([planLine(retried)]);
     expect(await look()).toMatchObject({
-      state: 'running',
-      pass: 2,
-      planned: 1,
-      judged: 0,
-      errors: 0,
-      oldest_open_shard: 3,
+      ...{ state: 'running', pass: 2, planned: 1, judged: 0, errors: 0, oldest_open_shard: 3 },
     });
     await second.commit(resultOf(retried));
     expect(await look()).toMatchObject({ judged: 1, shards: { planned: 4, committed: 4 } });
@@ -84,9 +75,8 @@ describe('where a run stands', () => {
     const shard = shardOf(0, [0, 1]);
     const results = [resultOf(shard)];
     const watch = await RunWatch.open(run.dir, signal);
-    const { poll } = PlanTail.prototype;
     vi.spyOn(PlanTail.prototype, 'poll').mockImplementationOnce(async function (this: PlanTail, given) {
-      await poll.call(this, given);
+      await this.poll(given);
       await plan.append([planLine(shard), closingOf(run.record, 1, results)]);
       await log.commit(results[0]!);
       await finishRun(log, signal);
@@ -119,12 +109,8 @@ describe('where a run stands', () => {
     lines[3] = lines[3]!.replace('"items":1', '"items":3');
     await writeFile(commits, lines.join('\n'));
     const anew = await RunWatch.open(run.dir, signal);
-    for (const looked of [watch, anew]) {
-      expect(await looked.look(null, signal)).toMatchObject({
-        damaged_at: `log/${commitsName(log.epoch)} line 4`,
-        judged: 1,
-      });
-    }
+    const expected = { damaged_at: `log/${commitsName(log.epoch)} line 4`, judged: 1 };
+    for (const looked of [watch, anew]) expect(await looked.look(null, signal)).toMatchObject(expected);
     await log.close();
     await plan.close();
   });
@@ -141,6 +127,5 @@ describe('where a run stands', () => {
     await clearMarker(dir, 'cancelled');
     await clearMarker(dir, 'paused');
     expect(await readRunState(dir, signal)).toBe('running');
-    await expect(readRunState(join(dir, 'log'), signal)).rejects.toThrow('is not a run directory');
   });
 });

@@ -13,10 +13,7 @@ const signal = new AbortController().signal;
 setMaxListeners(0, signal);
 
 const shard: DeliveredShard = {
-  judging: DEFAULT_JUDGING,
-  shard: 0,
-  pass: 1,
-  lane: 'text',
+  ...{ judging: DEFAULT_JUDGING, shard: 0, pass: 1, lane: 'text' },
   items: Array.from({ length: ITEMS }, (_, seq) => promptItem(seq, String(seq))),
 };
 
@@ -71,21 +68,15 @@ it('finds the items that kill workers, and gives all others their verdicts', asy
   expect(deaths).toBe(8);
 });
 
-it('clears an item that a later worker survived', async () => {
+it.each<[string, number, (seqs: readonly number[]) => boolean]>([
+  ['that a later worker survived', 4, (seqs) => seqs.includes(5)],
+  ['for workers that die while they wait for a guard', 8, () => true],
+])('blames no item %s', async (_, lethal, isLethal) => {
   let times = 0;
-  const { result } = await deliver(async (seqs, die) => {
-    if (seqs.includes(5) && ++times <= 4) await die();
+  const { result, deaths } = await deliver(async (seqs, die) => {
+    if (isLethal(seqs) && ++times <= lethal) await die();
   });
-  expect(failed(result)).toEqual([]);
-});
-
-it('blames no item for workers that die while they wait for a guard', async () => {
-  let asked = 0;
-  const { result, deaths } = await deliver(async (_seqs, die) => {
-    if (++asked <= 8) await die();
-  });
-  expect(failed(result)).toEqual([]);
-  expect(deaths).toBe(8);
+  expect([failed(result), deaths]).toEqual([[], lethal]);
 });
 
 it('judges item by item what fails for a reason of our own, and names the item', async () => {
@@ -105,11 +96,10 @@ it('judges suspects with nothing else in the process', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     inHand--;
   });
-  const delivery = { deaths: 0, note: null, setNote: async () => {} };
-  const suspected = { ...delivery, deaths: 2 };
-  await Promise.all(
-    [delivery, suspected, delivery, suspected].map((each) => moderator.moderate(shard, each, signal)),
+  const moderating = [0, 2, 0, 2].map((deaths) =>
+    moderator.moderate(shard, { deaths, note: null, setNote: async () => {} }, signal),
   );
+  await Promise.all(moderating);
   expect(together).toHaveLength(2 + 2 * 2);
   expect(Math.max(...together)).toBe(1);
 });

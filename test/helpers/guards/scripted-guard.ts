@@ -1,4 +1,5 @@
 import type { ServerUnaryCall } from '@grpc/grpc-js';
+import { onTestFinished } from 'vitest';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
 import type { InferRequest, InferResponse, WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans } from '../../../src/guard/tensors/raw.ts';
@@ -198,4 +199,11 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     setStreams: (script) => void (streamScript = script),
     deploy: (model, version) => void (deployed = { model, version }),
   };
+}
+
+/** The same for one test. */
+export async function scriptedGuard(options: ScriptedGuardOptions = {}): Promise<ScriptedGuard> {
+  const guard = await startScriptedGuard(options);
+  onTestFinished(() => guard.kill());
+  return guard;
 }

@@ -9,10 +9,8 @@ import { numbers } from '../conformance.ts';
 const never = new AbortController().signal;
 
 function queueOn(link: RedisLink, name: string): RedisQueue<number> {
-  const queue = new RedisQueue(link, {
-    ...{ name, codec: numbers, bound: 1000, lockMs: 5000 },
-    unreadable: async () => {},
-  });
+  const options = { name, codec: numbers, bound: 1000, lockMs: 5000 };
+  const queue = new RedisQueue(link, { ...options, unreadable: async () => {} });
   onTestFinished(() => queue.close());
   return queue;
 }

@@ -5,6 +5,13 @@ import { FleetSeal, type SealedPlace } from '../../../../src/queue/redis/sealing
 
 const seal = new FleetSeal(createSecretKey('a'.repeat(64), 'utf8'));
 const place: SealedPlace = { run: 'run-a', folder: 'results-run-a', name: 's-run-a-1-7-2' };
+const ELSEWHERE: readonly SealedPlace[] = [
+  { ...place, run: 'run-b' },
+  { ...place, folder: 'shards-text' },
+  { ...place, name: 's-run-a-1-7-3' },
+  // The same characters, divided otherwise.
+  { ...place, folder: 'results-run-as', name: '-run-a-1-7-2' },
+];
 
 it('opens what was sealed, in its place and under its key alone', () => {
   const other = new FleetSeal(createSecretKey('b'.repeat(64), 'utf8'));
@@ -13,14 +20,7 @@ it('opens what was sealed, in its place and under its key alone', () => {
       const sealed = seal.seal(place, text);
       expect(seal.open(place, sealed)).toBe(text);
       expect(other.open(place, sealed)).toBeNull();
-      for (const elsewhere of [
-        { ...place, run: 'run-b' },
-        { ...place, folder: 'shards-text' },
-        { ...place, name: 's-run-a-1-7-3' },
-        { run: 'run-a', folder: 'results-run-as', name: '-run-a-1-7-2' },
-      ]) {
-        expect(seal.open(elsewhere, sealed)).toBeNull();
-      }
+      for (const elsewhere of ELSEWHERE) expect(seal.open(elsewhere, sealed)).toBeNull();
     }),
   );
 });

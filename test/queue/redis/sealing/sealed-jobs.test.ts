@@ -10,6 +10,7 @@ import { FleetSeal } from '../../../../src/queue/redis/sealing/fleet-seal.ts';
 import { sealedJobs } from '../../../../src/queue/redis/sealing/sealed-jobs.ts';
 import { shardJobCodec, type ShardJob } from '../../../../src/fleet/jobs/shard-job.ts';
 import { promptItem } from '../../../helpers/items.ts';
+import { DEFAULT_JUDGING } from '../../../helpers/run-config.ts';
 import { linkForTest, TestRedis } from '../../../helpers/redis/redis.ts';
 import { settled } from '../../../helpers/settled.ts';
 
@@ -26,28 +27,18 @@ afterAll(() => redis.stop());
 let runs = 0;
 const newRun = (): string => `20261121T020000Z-sealed-${String(runs++).padStart(4, '0')}`;
 
-const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
-  run,
-  record: 'e'.repeat(64),
-  epoch,
-  expectFingerprint: null,
-  workerGuards: null,
-  judging: { frames: 8, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
-  contentPolicy: null,
-  settledMark: null,
+const jobOf = (run: string, shard: number): ShardJob => ({
+  ...{ run, record: 'e'.repeat(64), epoch: 1, judging: DEFAULT_JUDGING },
+  ...{ expectFingerprint: null, workerGuards: null, contentPolicy: null, settledMark: null },
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
 });
 
 /** A worker's side of the queue, for the rest of the test: what it took, dropped and said. */
 async function consumer(seal: FleetSeal | null) {
   const link = await linkForTest(redis, [], seal);
-  const taken: string[] = [];
-  const said: string[] = [];
-  const reasons: string[] = [];
-  const dropped = new DroppedJobs(
-    (line) => said.push(line),
-    (reason) => reasons.push(reason),
-  );
+  const [taken, said, reasons]: [string[], string[], string[]] = [[], [], []];
+  const note = (list: string[]) => (what: string) => void list.push(what);
+  const dropped = new DroppedJobs(note(said), note(reasons));
   const queue = shardQueue(link, 'text', { lockMs: 30_000, dropped });
   const end = new AbortController();
   const consuming = queue
@@ -105,9 +96,8 @@ it('a job that no feeder sealed is dropped and counted, and the others are taken
   });
   await forge(`s-${run}-1-1-1`, plain(1));
   await forge(`s-${run}-1-2-1`, { sealed: 'AAAA' });
-  await forge(`s-${run}-1-3-1`, {
-    sealed: sealOf('b').seal({ run, folder: 'shards-text', name: `s-${run}-1-3-1` }, '{}'),
-  });
+  const foreign = { run, folder: 'shards-text', name: `s-${run}-1-3-1` };
+  await forge(foreign.name, { sealed: sealOf('b').seal(foreign, '{}') });
   // Genuine, and put into another place: another epoch, another queue, another run.
   await forge(`s-${run}-1-4-2`, sealed('shards-text', `s-${run}-1-4-1`, 4));
   await forge(`s-${run}-1-5-1`, sealed('shards-chat', `s-${run}-1-5-1`, 5));
