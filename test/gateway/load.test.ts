@@ -1,41 +1,34 @@
 import { once } from 'node:events';
-import { connect as connectSocket, type Socket } from 'node:net';
+import { connect as connectSocket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { gate } from '../helpers/guards/gate.ts';
 import { closeAfterEach, connect, guard, restGuard, stateOf } from '../helpers/guards/guard-pool.ts';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
-import { codeOf, send, sendText, serve } from './serve.ts';
+import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
+import { settled } from '../helpers/settled.ts';
+import { codeOf, gatewayTo, send, sendText, serve } from './serve.ts';
 
 closeAfterEach();
 
 /** A guard that answers texts only once it is opened; the harmless one of its client it answers at once. */
 function gated() {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const arrivals: (() => void)[] = [];
+  const opening = gate();
   let arrived = 0;
   return {
-    open,
-    script: async ({ inputs }: { inputs: Readonly<Record<string, readonly string[]>> }) => {
+    open: () => opening.open(),
+    script: async ({ inputs }: SeenRequest) => {
       if (!inputs['TEXT']!.some((text) => text.startsWith('held'))) return;
       arrived += inputs['TEXT']!.length;
-      for (const look of arrivals) look();
-      await opened;
+      await opening.opened;
     },
     /** Resolves when so many texts have arrived. */
-    holds: (count: number) =>
-      new Promise<void>((resolve) => {
-        const look = (): void => {
-          if (arrived >= count) resolve();
-        };
-        arrivals.push(look);
-        look();
-      }),
+    holds: (count: number) => settled(() => arrived >= count),
   };
 }
 
 it('more than may be worked on or wait are refused at once, and told when to come back (C-718, C-811)', async () => {
   const { open, script, holds } = gated();
-  const { origin } = await serve(await connect([await guard({ script })]), { maxConcurrency: 2 });
+  const origin = await gatewayTo(await guard({ script }), { maxConcurrency: 2 });
   const held = [1, 2].map((at) => sendText(origin, `held ${at}`));
   await holds(2);
   const others = Array.from({ length: 6 }, (_, at) => sendText(origin, `text ${at}`));
@@ -84,14 +77,11 @@ it('a guard that comes back in time answers what it left undone', async () => {
 it('a client that goes away takes its request from the guard, and its place', async () => {
   const { script, holds } = gated();
   const held = await guard({ script });
-  const { origin } = await serve(await connect([held]), { maxConcurrency: 1 });
+  const origin = await gatewayTo(held, { maxConcurrency: 1 });
   const leaving = new AbortController();
-  const asked = fetch(`${origin}/v1/moderations/text`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"text":"held"}',
-    signal: leaving.signal,
-  });
+  const headers = { 'content-type': 'application/json' };
+  const given = { method: 'POST', headers, body: '{"text":"held"}', signal: leaving.signal };
+  const asked = fetch(`${origin}/v1/moderations/text`, given);
   await holds(1);
   leaving.abort();
   await expect(asked).rejects.toThrow();
@@ -101,7 +91,7 @@ it('a client that goes away takes its request from the guard, and its place', as
 });
 
 it('bodies that do not arrive are given up, and make room', async () => {
-  const { origin } = await serve(await connect([await guard()]), { timeoutMs: 1000, maxConcurrency: 2 });
+  const origin = await gatewayTo(await guard(), { timeoutMs: 1000, maxConcurrency: 2 });
   const stuck = await Promise.all([
     sendRaw(origin, `content-type: application/json\r\ncontent-length: 100\r\n\r\n{"text":`),
     sendRaw(origin, 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"tex'),
@@ -131,7 +121,7 @@ it('open requests are finished before the gateway is closed, or answered when th
 /** Sends the headers of a request and a part of its body. Resolves to all that is answered until the connection ends. */
 async function sendRaw(origin: string, rest: string): Promise<string> {
   const { hostname, port } = new URL(origin);
-  const socket: Socket = connectSocket(Number(port), hostname);
+  const socket = connectSocket(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   let answered = '';
@@ -152,7 +142,7 @@ it('a request that a limit holds up for too long is told when to come back, one 
     ['limited', '429 GUARD_OVERLOADED', '5', 1000],
     ['slow', '504 TIMEOUT', null, 300],
   ] as const) {
-    const { origin } = await serve(await connect([await restGuard({ script })]), { timeoutMs });
+    const origin = await gatewayTo(await restGuard({ script }), { timeoutMs });
     const reply = await sendText(origin, text);
     expect(codeOf(reply)).toBe(answer);
     expect(reply.headers.get('retry-after')).toBe(retryAfter);

@@ -1,20 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import {
-  closeAfterEach,
-  connect,
-  guard,
-  judge,
-  prompt,
-  restGuard,
-  verdict,
-} from '../helpers/guards/guard-pool.ts';
+import { STATUS } from '../../src/gateway/api/errors.ts';
+import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
+import { closeAfterEach, connect, guard, judge, prompt } from '../helpers/guards/guard-pool.ts';
+import { restGuard, verdict } from '../helpers/guards/guard-pool.ts';
+import type { SeenModeration } from '../helpers/guards/rest-guard.ts';
+import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 import { pcmFile } from '../helpers/wav.ts';
-import { sendFile, sendText, serve, codeOf, send } from './serve.ts';
-import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
-import { STATUS } from '../../src/gateway/api/errors.ts';
+import { codeOf, gatewayTo, send, sendFile, sendText, serve } from './serve.ts';
 
 closeAfterEach();
 
@@ -32,15 +27,12 @@ it('a text gets the verdict of the guard, as the contract has it over REST (C-21
 });
 
 it('a flagged text names the categories that were judged, one that is not names none (C-219)', async () => {
-  const flags = { violent_crimes: true, hate: false };
-  const server = await restGuard({
-    script: ({ content }) => ({
-      body: content.startsWith('bad')
-        ? { flagged: true, score: 0.9, subcategory_flags: flags, latency_ms: 1 }
-        : { flagged: false, score: 0.1, subcategory_flags: {}, latency_ms: 1 },
-    }),
+  const violent = { flagged: true, score: 0.9, subcategory_flags: { violent_crimes: true, hate: false } };
+  const clean = { flagged: false, score: 0.1, subcategory_flags: {} };
+  const script = ({ content }: SeenModeration) => ({
+    body: { ...(content.startsWith('bad') ? violent : clean), latency_ms: 1 },
   });
-  const { origin } = await serve(await connect([server]));
+  const origin = await gatewayTo(await restGuard({ script }));
   const bad = await sendText(origin, 'bad');
   expect(bad.body).toMatchObject({ flagged: true, score: 0.9, subcategory_flags: { violent_crimes: true } });
   const good = await sendText(origin, 'good');
@@ -48,20 +40,17 @@ it('a flagged text names the categories that were judged, one that is not names 
 });
 
 it('a text beyond the context of the guard is judged in windows, as in a run (C-706)', async () => {
-  const small = await guard({
-    script: ({ inputs }) =>
-      inputs['TEXT']!.some((text) => text.length > 5000)
-        ? { code: 3, details: 'SEQUENCE_OVERFLOW: too long' }
-        : undefined,
-  });
-  const { origin } = await serve(await connect([small], { stampVerdicts: false }));
+  const tooLong = { code: 3, details: 'SEQUENCE_OVERFLOW: too long' };
+  const script = ({ inputs }: SeenRequest) =>
+    inputs['TEXT']!.some((text) => text.length > 5000) ? tooLong : undefined;
+  const { origin } = await serve(await connect([await guard({ script })], { stampVerdicts: false }));
   const long = 'One sentence of many. '.repeat(600);
   expect((await sendText(origin, long)).status).toBe(200);
 });
 
 it('a clip is brought into normal form, and judged together with its transcript (C-403, C-405, C-407)', async () => {
   const listening = await guard();
-  const { origin } = await serve(await connect([listening]));
+  const origin = await gatewayTo(listening);
   expect((await sendFile(origin, 'audio', clip)).status).toBe(200);
   const plain = listening.seen.at(-1)!.inputs;
   expect((await sendFile(origin, 'audio', clip, { text: 'what is said' })).status).toBe(200);
@@ -74,9 +63,8 @@ it('a clip is brought into normal form, and judged together with its transcript 
 });
 
 it('says with a header when only a part was judged', async () => {
-  const { origin } = await serve(await connect([await guard()]), {
-    judging: { frames: 1, longAudio: 'truncate', videoInterval: 5, videoFrames: 64 },
-  });
+  const judging = { frames: 1, longAudio: 'truncate', videoInterval: 5, videoFrames: 64 } as const;
+  const origin = await gatewayTo(await guard(), { judging });
   const silence = pcmFile(Buffer.alloc(301 * 8000, 0x80), { rate: 8000, bits: 8 });
   const whole = await sendFile(origin, 'audio', clip);
   expect(whole.headers.get('guardsweep-coverage')).toBeNull();
@@ -85,19 +73,17 @@ it('says with a header when only a part was judged', async () => {
 });
 
 it('answers with the request id of the client, or one of its own', async () => {
-  const { origin } = await serve(await connect([await guard()]));
+  const origin = await gatewayTo();
   const given = await sendText(origin, 'text', { 'x-request-id': 'job-7:42' });
   expect(given.headers.get('x-request-id')).toBe('job-7:42');
   const odd = await sendText(origin, 'text', { 'x-request-id': 'two words' });
   expect(odd.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
 });
 
-closeAfterEach();
-
 it('each failure of the contract keeps its name, has its status, and costs no other request (C-702, C-703, C-706, C-707)', async () => {
   const server = await syntheticGuard();
-  const { origin } = await serve(await connect([server]));
-  const failures: readonly (readonly [code: ContractCode, status: number])[] = [
+  const origin = await gatewayTo(server);
+  const failures: [code: ContractCode, status: number][] = [
     ['MISSING_PAYLOAD', 422],
     ['INVALID_CONVERSATION', 422],
     ['INVALID_ROLE', 422],
@@ -107,16 +93,13 @@ it('each failure of the contract keeps its name, has its status, and costs no ot
   ];
   for (const [code, status] of failures) {
     server.synthetic!.setFaults([{ kind: 'refuse', containing: 'zebrafinch', code }]);
-    const [good, bad, fine] = await Promise.all(
-      ['good', 'zebrafinch', 'fine'].map((text) => sendText(origin, text)),
-    );
+    const sent = ['good', 'zebrafinch', 'fine'].map((text) => sendText(origin, text));
+    const [good, bad, fine] = await Promise.all(sent);
     expect(codeOf(bad!)).toBe(`${status} ${code}`);
     expect(JSON.stringify(bad!.body)).not.toContain('zebrafinch');
     expect([good!.status, fine!.status]).toEqual([200, 200]);
   }
 });
-
-closeAfterEach();
 
 interface Document {
   readonly openapi: string;
@@ -126,30 +109,25 @@ interface Document {
 }
 
 it('the description has every route, every error code, and schemas that replies follow (C-104, C-404)', async () => {
-  const { origin } = await serve(await connect([await guard()]));
+  const origin = await gatewayTo();
   const document = (await send(`${origin}/openapi.json`)).body as Document;
   expect(document).toMatchObject({ openapi: '3.1.1', security: [{}, { bearer: [] }] });
   for (const [path, operations] of Object.entries(document.paths)) {
-    const [method] = Object.keys(operations);
-    expect((await fetch(`${origin}${path}`, { method: 'OPTIONS' })).headers.get('allow')).toContain(
-      method!.toUpperCase(),
-    );
+    const { headers } = await fetch(`${origin}${path}`, { method: 'OPTIONS' });
+    expect(headers.get('allow')).toContain(Object.keys(operations)[0]!.toUpperCase());
   }
   for (const [code, status] of Object.entries(STATUS)) {
     expect(JSON.stringify(document)).toContain(`${code} ${status}`);
   }
   const ajv = new Ajv2020({ strict: false });
-  for (const [text, name] of [
-    ['hello', 'Verdict'],
-    [' ', 'Error'],
-  ] as const) {
+  for (const [name, text] of Object.entries({ Verdict: 'hello', Error: ' ' })) {
     const { body } = await sendText(origin, text);
     expect(ajv.validate(document.components.schemas[name]!, body), ajv.errorsText()).toBe(true);
   }
 });
 
 it('a server that needs a token says so', async () => {
-  const { origin } = await serve(await connect([await guard()]), { token: 'secret' });
+  const origin = await gatewayTo(await guard(), { token: 'secret' });
   const headers = { authorization: 'Bearer secret' };
   const document = (await send(`${origin}/openapi.json`, { headers })).body as Document;
   expect(document.security).toEqual([{ bearer: [] }]);

@@ -1,18 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/gateway/gateway.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
+import { connect, guard } from '../helpers/guards/guard-pool.ts';
 import { DEFAULT_JUDGING } from '../helpers/run-config.ts';
 
 /** A gateway on a free port in front of a pool, closed when the test is over. What a test does not say is ordinary. */
 export async function serve(pool: GuardPool, options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = await startGateway({
-    pool,
-    host: '127.0.0.1',
-    port: 0,
-    token: null,
-    judging: DEFAULT_JUDGING,
-    maxConcurrency: 256,
-    timeoutMs: 30_000,
+    ...{ pool, host: '127.0.0.1', port: 0, token: null, judging: DEFAULT_JUDGING },
+    ...{ maxConcurrency: 256, timeoutMs: 30_000 },
     onFailure: (failure) => {
       throw failure;
     },
@@ -20,6 +16,14 @@ export async function serve(pool: GuardPool, options: Partial<GatewayOptions> = 
   });
   onTestFinished(() => gateway.close(AbortSignal.abort()));
   return gateway;
+}
+
+/** The origin of a gateway in front of one guard, an ordinary one unless given. */
+export async function gatewayTo(
+  server?: { readonly address: string },
+  options: Partial<GatewayOptions> = {},
+): Promise<string> {
+  return (await serve(await connect([server ?? (await guard())]), options)).origin;
 }
 
 export interface Reply {
@@ -37,11 +41,9 @@ export async function send(url: string, init: RequestInit = {}): Promise<Reply> 
 
 /** Asks for the verdict on a text. */
 export function sendText(origin: string, text: string, headers: Record<string, string> = {}): Promise<Reply> {
-  return send(`${origin}/v1/moderations/text`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ text }),
-  });
+  const asJson = { 'content-type': 'application/json', ...headers };
+  const body = JSON.stringify({ text });
+  return send(`${origin}/v1/moderations/text`, { method: 'POST', headers: asJson, body });
 }
 
 /** Asks for the verdict on a file. */

@@ -1,23 +1,21 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { piecesOf } from '../../src/gateway/streams/relayed-stream.ts';
 import { MAX_STREAM_TEXT_BYTES, type StreamRequest } from '../../src/guard/tensors/stream/stream-messages.ts';
-import { closeAfterEach, connect, guard, restGuard, socketServer } from '../helpers/guards/guard-pool.ts';
-import { ordinary, type ScriptedStream } from '../helpers/guards/scripted-streams.ts';
-import { settled } from '../helpers/settled.ts';
+import { closeAfterEach, connect, guard, restGuard } from '../helpers/guards/guard-pool.ts';
+import { ordinary } from '../helpers/guards/scripted-streams.ts';
 import { WebSocketStreamClient } from '../helpers/guards/stream-client.ts';
-import { serve } from './serve.ts';
+import { isProbe, STREAMING_GUARDS } from '../helpers/guards/streaming-guards.ts';
+import { settled } from '../helpers/settled.ts';
+import { gatewayTo, serve } from './serve.ts';
 
-// The states and statuses of streams are tested for all servers: test/guard-server/streams/doors.test.ts.
+// The states and statuses of streams are tested for all servers in test/guard-server/streams/doors.test.ts, the handshakes
+// that are refused in test/http/upgrades.test.ts.
 
 closeAfterEach();
 
 const cadence = { unit: 'chunks', every: 1 } as const;
 const first: Partial<StreamRequest> = { prompt: 'a prompt', chunk: 'one ', cadence };
-
-const isProbe = ({ messages }: ScriptedStream): boolean => messages[0]!.prompt !== 'a prompt';
 
 /** The text of the metrics with this name. */
 async function metric(origin: string, name: string): Promise<string> {
@@ -26,28 +24,17 @@ async function metric(origin: string, name: string): Promise<string> {
 }
 
 describe('a moderation stream through the gateway', () => {
-  it.each([
-    ['gRPC', () => guard({ streams: ordinary })],
-    ['a WebSocket', () => socketServer()],
-  ])('answers each message, from a guard over %s', async (_name, start) => {
-    const { origin } = await serve(await connect([await start()]));
-    const stream = new WebSocketStreamClient(origin);
-    const second = { unit: 'chunks', every: 2 } as const;
+  it.each(STREAMING_GUARDS)('answers each message, from a guard over %s', async (_name, start) => {
+    const stream = new WebSocketStreamClient(await gatewayTo(await start()));
+    const second = { prompt: 'a prompt', cadence: { unit: 'chunks', every: 2 } } as const;
     for (let at = 0; at < 5; at++) {
-      stream.send({
-        seq: 10 * at,
-        chunk: 'zz',
-        ...(at === 0 ? { prompt: 'a prompt', cadence: second } : {}),
-      });
+      stream.send({ seq: 10 * at, chunk: 'zz', ...(at === 0 ? second : {}) });
       await stream.replied(at + 1);
     }
     stream.send({ seq: 99, endOfStream: true });
     await stream.judged(99);
     expect(stream.verdicts.map((verdict) => verdict.processedUntilSeq)).toEqual([-1, 10, 10, 30, 30, 99]);
-    expect(stream.verdicts.map(({ isFinal }) => isFinal)).toEqual([
-      ...new Array<boolean>(5).fill(false),
-      true,
-    ]);
+    expect(stream.verdicts.map(({ isFinal }) => isFinal)).toEqual([...Array<boolean>(5).fill(false), true]);
     expect(stream.verdicts.at(-1)).toMatchObject({ flagged: true, score: 1 });
     stream.end();
     expect(await stream.ended).toBe('OK');
@@ -56,12 +43,11 @@ describe('a moderation stream through the gateway', () => {
   it('is answered with the latest verdict by a guard that waits for more text', async () => {
     const slow = await guard({
       streams: (stream, message) => {
-        if (message.endOfStream || stream.messages.length % 3 === 0 || isProbe(stream))
-          ordinary(stream, message);
+        const isDue = message.endOfStream || stream.messages.length % 3 === 0;
+        if (isDue || isProbe(stream)) ordinary(stream, message);
       },
     });
-    const { origin } = await serve(await connect([slow]));
-    const stream = new WebSocketStreamClient(origin);
+    const stream = new WebSocketStreamClient(await gatewayTo(slow));
     stream.send(first);
     await stream.replied(1);
     stream.send({ seq: 1, chunk: 'two ' });
@@ -74,7 +60,7 @@ describe('a moderation stream through the gateway', () => {
 
   it('ends at the guard when the client goes away, and is counted while it is open', async () => {
     const server = await guard({ streams: ordinary });
-    const { origin } = await serve(await connect([server]));
+    const origin = await gatewayTo(server);
     const stream = new WebSocketStreamClient(origin);
     stream.send(first);
     await stream.judged(0);
@@ -111,7 +97,7 @@ describe('a moderation stream through the gateway', () => {
         else ordinary(stream, message);
       },
     });
-    const { origin } = await serve(await connect([server]));
+    const origin = await gatewayTo(server);
     const judged = async (): Promise<WebSocketStreamClient | null> => {
       const stream = new WebSocketStreamClient(origin);
       stream.send(first);
@@ -139,7 +125,7 @@ describe('a moderation stream through the gateway', () => {
 
   it('may have long chunks, which reach the guard in pieces', async () => {
     const server = await guard({ streams: ordinary });
-    const { origin } = await serve(await connect([server]));
+    const origin = await gatewayTo(server);
     const stream = new WebSocketStreamClient(origin);
     const chunk = 'z'.repeat(MAX_STREAM_TEXT_BYTES - 1000);
     stream.send({ ...first, chunk, endOfStream: true });
@@ -148,20 +134,6 @@ describe('a moderation stream through the gateway', () => {
     expect(messages.map((message) => message.chunk ?? '').join('')).toBe(chunk);
     stream.end();
   });
-});
-
-test.each([
-  ['without the token', 'secret', {}, 401],
-  ['from other sites', null, { origin: 'http://example.com' }, 403],
-  ['for another host', null, { host: 'example.com' }, 403],
-])('handshakes %s are refused', async (_what, token, headers, status) => {
-  const { origin } = await serve(await connect([await guard({ streams: ordinary })]), { token });
-  const url = `${origin.replace('http', 'ws')}/v1/moderations/response-stream`;
-  const socket = new WebSocket(url, { headers });
-  socket.on('error', () => {});
-  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
-  expect(response.statusCode).toBe(status);
-  socket.terminate();
 });
 
 test('pieces of a text are short, end between characters, and are the text together', () => {

@@ -1,33 +1,11 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { startHttpServer, type HttpLimits, type HttpServerOptions } from '../../src/http/http-server.ts';
-
-const LIMITS: HttpLimits = {
-  ...{ maxConnections: 8, maxBodyBytes: 10 },
-  ...{ headersTimeoutMs: 60_000, requestTimeoutMs: 60_000, closeGraceMs: 60_000 },
-};
-
-type Given = Partial<Omit<HttpServerOptions, 'limits'>> & { readonly limits?: Partial<HttpLimits> };
-
-/** A server that echoes bodies. */
-async function started({ limits, ...given }: Given = {}) {
-  const server = await startHttpServer({
-    what: 'echoes',
-    port: 0,
-    token: null,
-    handle: async (incoming, response) => {
-      response.end(`got ${await text(incoming)}`);
-    },
-    ...given,
-    limits: { ...LIMITS, ...limits },
-  });
-  onTestFinished(() => server.close());
-  return { ...server, port: Number(new URL(server.origin).port) };
-}
+import { gate } from '../helpers/guards/gate.ts';
+import { started } from './echo-server.ts';
 
 async function ask(port: number, options: RequestOptions = {}, body = '') {
   const asked = request({ host: '127.0.0.1', port, agent: false, ...options });
@@ -45,20 +23,11 @@ async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-describe('listening', () => {
-  it('is on loopback by default, on a free port for 0', async () => {
-    const { origin, port } = await started();
-    expect(origin).toBe(`http://127.0.0.1:${port}`);
-    expect(port).toBeGreaterThan(0);
-    expect(await ask(port)).toMatchObject({ status: 200 });
-  });
-
-  it('on a port that is taken is wrong usage', async () => {
-    const { port } = await started();
-    const second = started({ port });
-    await expect(second).rejects.toThrow(`cannot serve echoes on 127.0.0.1 port ${port} (EADDRINUSE)`);
-    await expect(second).rejects.toThrow(Failure);
-  });
+it('listening, on loopback by default, on a port that is taken is wrong usage', async () => {
+  const { port } = await started();
+  const second = started({ port });
+  await expect(second).rejects.toThrow(`cannot serve echoes on 127.0.0.1 port ${port} (EADDRINUSE)`);
+  await expect(second).rejects.toThrow(Failure);
 });
 
 describe('the Host header', () => {
@@ -124,6 +93,8 @@ it('other transfer codings than chunked are refused', async () => {
 });
 
 describe('bounds', () => {
+  const POST = 'POST / HTTP/1.1\r\nHost: localhost\r\n';
+
   it('hold for bodies, which must declare their length', async () => {
     const { port } = await started();
     const post = { method: 'POST' };
@@ -143,11 +114,7 @@ describe('bounds', () => {
 
   test.each([
     ['headers', {}, 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
-    [
-      'a body',
-      { requestTimeoutMs: 100 },
-      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab',
-    ],
+    ['a body', { requestTimeoutMs: 100 }, `${POST}Content-Length: 5\r\n\r\nab`],
     ['a request', {}, ''],
   ])('hold for the arrival of %s', async (_, limits, sent) => {
     const { port } = await started({ limits: { headersTimeoutMs: 100, ...limits } });
@@ -180,7 +147,8 @@ it('a client that sends its whole body before it reads gets the refusal', async 
   const { port } = await started();
   const socket = await connected(port);
   const failed = once(socket, 'error').then(([error]) => error as Error);
-  const body = Buffer.alloc(32 * 1024 * 1024);
+  // More than the system buffers.
+  const body = Buffer.alloc(16 * 1024 * 1024);
   socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}\r\n\r\n`);
   const sent = new Promise((resolve) => socket.write(body, resolve));
   expect(await Promise.race([sent, failed])).not.toBeInstanceOf(Error);
@@ -191,39 +159,36 @@ it('a client that sends its whole body before it reads gets the refusal', async 
 
 describe('closing', () => {
   it('waits for open requests, and drops connections without one', async () => {
-    let answer = (): void => {};
-    const events = new EventEmitter();
-    const asked = once(events, 'asked');
+    const [asked, answered] = [gate(), gate()];
     const server = await started({
-      handle: (_incoming, response) => {
-        answer = () => void response.end('answered');
-        events.emit('asked');
-        return Promise.resolve();
+      handle: async (_incoming, response) => {
+        asked.open();
+        await answered.opened;
+        response.end('answered');
       },
     });
     const socket = await connected(server.port);
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await asked;
+    await asked.opened;
     const closed = server.close();
     await expect(connected(server.port)).rejects.toThrow('ECONNREFUSED');
-    answer();
+    answered.open();
     expect(await text(socket)).toMatch(/answered/);
     await closed;
   });
 
   it('drops open requests after a grace period', async () => {
-    const events = new EventEmitter();
-    const asked = once(events, 'asked');
+    const asked = gate();
     const server = await started({
       limits: { closeGraceMs: 50 },
       handle: () => {
-        events.emit('asked');
+        asked.open();
         return new Promise(() => {});
       },
     });
     const answer = ask(server.port);
     answer.catch(() => {});
-    await asked;
+    await asked.opened;
     await server.close();
     await expect(answer).rejects.toThrow('socket hang up');
   });

@@ -3,24 +3,13 @@ import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { type HttpLimits, type HttpServerOptions, startHttpServer } from '../../src/http/http-server.ts';
-
-const LIMITS: HttpLimits = {
-  ...{ maxConnections: 8, maxBodyBytes: 10, closeGraceMs: 50 },
-  ...{ headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 },
-};
+import { started } from './echo-server.ts';
 
 /** A server that echoes the bodies of requests and the bytes of upgraded connections. */
-async function started(given: Partial<HttpServerOptions> = {}) {
+async function upgrading(given: Parameters<typeof started>[0] = {}) {
   const upgraded: Duplex[] = [];
-  const server = await startHttpServer({
-    what: 'echoes',
-    port: 0,
-    token: null,
-    limits: LIMITS,
-    handle: async (request, response) => {
-      response.end(`got ${await text(request)}`);
-    },
+  const server = await started({
+    limits: { closeGraceMs: 50 },
     upgrade: (_request, socket, head) => {
       upgraded.push(socket);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
@@ -29,19 +18,11 @@ async function started(given: Partial<HttpServerOptions> = {}) {
     },
     ...given,
   });
-  onTestFinished(() => server.close());
-  return { ...server, upgraded, port: Number(new URL(server.origin).port) };
-}
-
-interface Sent {
-  readonly port: number;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  return { ...server, upgraded };
 }
 
 /** Sends one request over a connection of its own and returns the connection. */
-function send({ port, method = 'GET', headers = {}, body = '' }: Sent) {
+function send(port: number, { method = 'GET', headers = {}, body = '' }) {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}`);
@@ -53,8 +34,8 @@ const websocket = { connection: 'upgrade', upgrade: 'websocket' };
 
 describe('a WebSocket handshake', () => {
   it('hands over the connection, with what came after the headers', async () => {
-    const { port } = await started();
-    const socket = send({ port, headers: websocket, body: 'first' });
+    const { port } = await upgrading();
+    const socket = send(port, { headers: websocket, body: 'first' });
     const reply = text(socket);
     socket.end(', second');
     expect(await reply).toMatch(/^HTTP\/1\.1 101 [^]*\r\n\r\nfirst, second$/);
@@ -65,18 +46,18 @@ describe('a WebSocket handshake', () => {
     ['for another host', 403, {}, { host: 'attacker.example' }],
     ['from another site', 403, {}, { origin: 'http://attacker.example' }],
   ])('%s is refused as a request is', async (_, status, given, headers) => {
-    const { port, upgraded } = await started(given);
-    const reply = await text(send({ port, headers: { ...websocket, ...headers } }));
+    const { port, upgraded } = await upgrading(given);
+    const reply = await text(send(port, { headers: { ...websocket, ...headers } }));
     expect(reply).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*connection: close[^]*\r\n\r\n.+\n$`));
     expect(upgraded).toEqual([]);
   });
 });
 
 it('a request that offers another protocol is an ordinary one', async () => {
-  const { port, upgraded } = await started();
+  const { port, upgraded } = await upgrading();
   const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AA' };
   const headers = { ...offer, 'Content-Length': '8' };
-  const socket = send({ port, method: 'POST', headers, body: 'body' });
+  const socket = send(port, { method: 'POST', headers, body: 'body' });
   await once(socket, 'ready');
   socket.write(' all');
   const [first] = (await once(socket, 'data')) as [Buffer];
@@ -87,9 +68,9 @@ it('a request that offers another protocol is an ordinary one', async () => {
 });
 
 it('closing drops upgraded connections after the grace period', async () => {
-  const server = await started();
+  const server = await upgrading();
   const { port, upgraded } = server;
-  const socket = send({ port, headers: websocket });
+  const socket = send(port, { headers: websocket });
   await once(socket, 'data');
   const gone = once(socket, 'close');
   await server.close();
@@ -98,8 +79,8 @@ it('closing drops upgraded connections after the grace period', async () => {
 });
 
 it('a connection that is reset after its upgrade does not end the process', async () => {
-  const { port, upgraded } = await started();
-  const socket = send({ port, headers: websocket });
+  const { port, upgraded } = await upgrading();
+  const socket = send(port, { headers: websocket });
   await once(socket, 'data');
   const gone = new Promise((resolve) => upgraded[0]!.once('close', resolve));
   socket.resetAndDestroy();
@@ -111,23 +92,17 @@ test.each(['h2c', 'websocket'])(
   async (upgrade) => {
     let begun = 0;
     let closed = 0;
-    const { port } = await started({
+    const { port } = await upgrading({
       handle: async (_request, response) => {
         begun++;
-        await new Promise<void>((resolve) => {
-          response.once('close', () => {
-            closed++;
-            resolve();
-          });
-        });
+        await once(response, 'close');
+        closed++;
       },
     });
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {}).resume();
-    const plain = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
-    socket.write(
-      plain + plain + plain.replace('\r\n\r\n', `\r\nconnection: upgrade\r\nupgrade: ${upgrade}\r\n\r\n`),
-    );
+    const plain = 'GET / HTTP/1.1\r\nhost: localhost\r\n';
+    socket.write(`${plain}\r\n${plain}\r\n${plain}connection: upgrade\r\nupgrade: ${upgrade}\r\n\r\n`);
     await once(socket, 'close');
     expect([begun, closed]).toEqual([2, 2]);
   },
