@@ -32,17 +32,15 @@ const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
 
 it('says where it listens and serves until it is told to stop (C-109)', async () => {
   const served = serve();
-  const said = await line();
-  const address =
-    /^guard listening on (grpc:\/\/127\.0\.0\.1:\d+) and (http:\/\/127\.0\.0\.1:\d+) \(model synthetic, demonstration\)$/.exec(
-      said,
-    );
-  const client = new TestClient(address![1]!);
+  const said = /^guard listening on (grpc\S+) and (http\S+) \(model synthetic, demonstration\)$/;
+  const [, address, httpAddress] = said.exec(await line())!;
+  expect(address).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+$/);
+  const client = new TestClient(address!);
   expect(await client.call('ServerReady', {})).toEqual({ ready: true });
-  expect((await fetch(`${address![2]!}/v2/health/ready`)).status).toBe(200);
+  expect((await fetch(`${httpAddress!}/v2/health/ready`)).status).toBe(200);
   stop.abort();
   await served;
-  await expect(fetch(address![2]!)).rejects.toThrow('fetch failed');
+  await expect(fetch(httpAddress!)).rejects.toThrow('fetch failed');
   await expect(client.call('ServerReady', {})).rejects.toMatchObject({ code: status.UNAVAILABLE });
   client.close();
 });
@@ -70,9 +68,9 @@ it('says that a port is taken', async () => {
   const other = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0 });
   const grpcPort = Number(new URL(other.address).port);
   const httpPort = Number(new URL(other.httpAddress!).port);
-  await expect(serve({ grpcPort })).rejects.toMatchObject({ kind: 'usage' });
-  await expect(serve({ httpPort })).rejects.toMatchObject({ kind: 'usage' });
-  await expect(serve({ metricsPort: grpcPort })).rejects.toMatchObject({ kind: 'usage' });
+  for (const taken of [{ grpcPort }, { httpPort }, { metricsPort: grpcPort }]) {
+    await expect(serve(taken)).rejects.toMatchObject({ kind: 'usage' });
+  }
   await other.close();
 });
 

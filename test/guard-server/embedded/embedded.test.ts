@@ -17,10 +17,8 @@ it('serves from a thread of its own until it is closed', async () => {
 });
 
 it('answers nobody without the token of this very guard', async () => {
-  const [guard, other] = await Promise.all([
-    startEmbeddedGuard({ model: 'synthetic' }),
-    startEmbeddedGuard({ model: 'synthetic' }),
-  ]);
+  const start = () => startEmbeddedGuard({ model: 'synthetic' });
+  const [guard, other] = await Promise.all([start(), start()]);
   expect(guard.token).toMatch(/^[0-9a-f]{64}$/);
   const client = new TestClient(guard.address);
   for (const options of [{}, { token: '' }, { token: other.token }]) {
@@ -34,10 +32,8 @@ it('answers nobody without the token of this very guard', async () => {
 
 it('rejects when the thread cannot start', async () => {
   const faults = [{ kind: 'nonsense' } as never];
-  await expect(startEmbeddedGuard({ model: 'synthetic', synthetic: { faults } })).rejects.toMatchObject({
-    name: 'Failure',
-    kind: 'internal',
-  });
+  const started = startEmbeddedGuard({ model: 'synthetic', synthetic: { faults } });
+  await expect(started).rejects.toMatchObject({ name: 'Failure', kind: 'internal' });
 });
 
 it('tells when the thread dies', async () => {

@@ -7,9 +7,8 @@ import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 let server: GuardServer;
 let client: TestClient;
 
-async function start(options: Partial<GuardServerOptions>): Promise<void> {
-  ({ server, client } = await guardForTest(options));
-}
+const start = async (options: Partial<GuardServerOptions>): Promise<void> =>
+  void ({ server, client } = await guardForTest(options));
 
 const judge = () => client.infer({ tensors: promptInputs(['a']) });
 const load = () => client.call('RepositoryModelLoad', { model_name: 'guard' });

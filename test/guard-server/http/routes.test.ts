@@ -2,16 +2,11 @@ import { describe, expect, it, test } from 'vitest';
 import { type HttpReply, replyOf } from '../../helpers/guards/http-infer.ts';
 import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-const { server, client: grpc } = await sharedGuard({
-  httpPort: 0,
-  modelControl: 'explicit',
-  loadModel: 'guard',
-});
+const loaded = { modelControl: 'explicit', loadModel: 'guard' } as const;
+const { server, client: grpc } = await sharedGuard({ httpPort: 0, ...loaded });
 
-async function ask(method: string, path: string, body?: string): Promise<HttpReply> {
-  return replyOf(
-    await fetch(`${server.httpAddress!}${path}`, { method, ...(body === undefined ? {} : { body }) }),
-  );
+async function ask(method: string, path: string, body: string | null = null): Promise<HttpReply> {
+  return replyOf(await fetch(`${server.httpAddress!}${path}`, { method, body }));
 }
 
 const get = (path: string): Promise<HttpReply> => ask('GET', path);
@@ -50,10 +45,8 @@ describe('the model repository', () => {
   it('lists, unloads and loads the model', async () => {
     const ready = { name: 'guard', version: '1', state: 'READY' };
     expect((await post('/v2/repository/index')).json).toEqual([ready]);
-    const unloaded = await post(
-      '/v2/repository/models/guard/unload',
-      '{"parameters":{"unload_dependents":true}}',
-    );
+    const dependents = '{"parameters":{"unload_dependents":true}}';
+    const unloaded = await post('/v2/repository/models/guard/unload', dependents);
     expect(unloaded).toMatchObject({ status: 200, text: '' });
     expect((await get('/v2/models/guard')).status).toBe(404);
     expect((await get('/v2/models/guard/versions/1')).status).toBe(503);

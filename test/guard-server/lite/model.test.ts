@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CATEGORY_COUNT } from '../../../src/domain/taxonomy.ts';
 import { LiteModel } from '../../../src/guard-server/lite/model.ts';
 import { groupSentences, readPlainWords } from '../../../training/measure/plain-words.ts';
@@ -27,11 +27,7 @@ const PARAGRAPH =
   'The town council met on Tuesday to talk about the new bridge. Work will begin in spring, the mayor said. ' +
   'Shops along the river stay open, and a bus will run every ten minutes. ';
 
-let model: LiteModel;
-
-beforeAll(async () => {
-  model = await LiteModel.load();
-});
+const model = await LiteModel.load();
 
 describe('the lite model', () => {
   it('answers single-precision probabilities for all thirteen categories, whatever the text (C-213)', () => {
@@ -51,11 +47,8 @@ describe('the lite model', () => {
     const texts = [...HARMLESS, ...HAZARDOUS, PARAGRAPH.repeat(40), ''];
     const alone = texts.map((text) => model.scoreText(text));
     const other = await LiteModel.load();
-    const backwards = texts
-      .toReversed()
-      .map((text) => other.scoreText(text))
-      .toReversed();
-    expect(backwards).toEqual(alone);
+    const backwards = texts.toReversed().map((text) => other.scoreText(text));
+    expect(backwards.toReversed()).toEqual(alone);
     expect(texts.map((text) => model.scoreText(text))).toEqual(alone);
   });
 
@@ -78,11 +71,8 @@ describe('the lite model', () => {
     const harmless = model.scoreConversation([['user', HARMLESS[0]!], ['assistant', 'At nine.'], thanks]);
     expect([after.flagged, harmless.flagged]).toEqual([true, false]);
     expect(after.score).toBeLessThan(model.scoreText(hazard).score);
-    const answered = model.scoreConversation([
-      ['user', hazard],
-      ['assistant', 'No.'],
-    ]);
-    expect(answered).toEqual(model.scoreResponse(hazard, 'No.'));
+    const turns = { user: hazard, assistant: 'No.' };
+    expect(model.scoreConversation(Object.entries(turns))).toEqual(model.scoreResponse(hazard, 'No.'));
   });
 
   it.each(['', ' \n'])('carries no hazard over to a turn that says nothing: %j', (nothing) => {

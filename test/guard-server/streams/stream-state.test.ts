@@ -78,7 +78,7 @@ class ContractModel {
 }
 
 it('the state machine follows the contract whatever a client sends (C-224, C-227, C-302, C-304, C-306, C-310, C-602, C-716)', async () => {
-  const { streams } = await startStreams({ lingerMs: 60_000 });
+  const streams = await startStreams({ lingerMs: 60_000 });
   await fc.assert(
     fc.asyncProperty(actions, async (given) => {
       const recorded = new RecordedStream(streams);
@@ -131,7 +131,7 @@ function checkVerdicts({ verdicts }: RecordedStream, { seqs }: ContractModel): v
 }
 
 it('the verdicts of a cadence in chunks depend on the chunks and not on when they arrive (C-423, C-424, C-602)', async () => {
-  const { streams } = await startStreams();
+  const streams = await startStreams();
   const texts = fc.array(fc.string({ minLength: 1, maxLength: 1200 }), { minLength: 1, maxLength: 30 });
   const every = fc.integer({ min: 1, max: 5 });
   await fc.assert(
@@ -143,12 +143,8 @@ it('the verdicts of a cadence in chunks depend on the chunks and not on when the
         runs.push(recorded);
         for (const [seq, chunk] of chunks.entries()) {
           const isLast = endsWithText && seq === chunks.length - 1;
-          recorded.send({
-            seq,
-            chunk,
-            endOfStream: isLast,
-            ...(seq === 0 ? { prompt: 'p', cadence } : {}),
-          });
+          const opening = seq === 0 ? { prompt: 'p', cadence } : {};
+          recorded.send({ seq, chunk, endOfStream: isLast, ...opening });
           if (inLockStep && !isLast && (seq + 1) % n === 0) await recorded.next();
         }
         if (!endsWithText) recorded.send({ seq: chunks.length, endOfStream: true });

@@ -7,42 +7,32 @@ import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 const { server } = await sharedGuard({ httpPort: 0 });
 
-function open(): WebSocketStreamClient {
-  return new WebSocketStreamClient(server.httpAddress!);
-}
+const open = () => new WebSocketStreamClient(server.httpAddress!);
 
 test('each message is answered with one verdict, those that are due with their own (C-427, C-428)', async () => {
   const stream = open();
-  const cadence = { unit: 'chunks', every: 2 } as const;
+  const first = { prompt: 'p', cadence: { unit: 'chunks', every: 2 } } as const;
   for (let seq = 0; seq < 5; seq++) {
-    stream.send({ seq, chunk: 'word ', ...(seq === 0 ? { prompt: 'p', cadence } : {}) });
+    stream.send({ seq, chunk: 'word ', ...(seq === 0 ? first : {}) });
     await stream.replied(seq + 1);
   }
   stream.send({ seq: 5, chunk: '', endOfStream: true });
   await stream.judged(5);
-  expect(stream.verdicts.map(({ processedUntilSeq, isFinal }) => [processedUntilSeq, isFinal])).toEqual([
-    [-1, false],
-    [1, false],
-    [1, false],
-    [3, false],
-    [3, false],
-    [5, true],
-  ]);
+  expect(stream.verdicts.map(({ processedUntilSeq }) => processedUntilSeq)).toEqual([-1, 1, 1, 3, 3, 5]);
+  expect(stream.verdicts.map(({ isFinal }) => isFinal)).toEqual([...Array<boolean>(5).fill(false), true]);
   expect(stream.verdicts[0]).toMatchObject({ flagged: false, needsCaution: false, score: null });
   stream.end();
   expect(await stream.ended).toBe('OK');
 });
 
+function sendFrames(socket: WebSocket): void {
+  for (let frame = 0; frame < 5000; frame++) socket.send(' ', { fin: false });
+}
+
 test.each<[what: string, write: (socket: WebSocket) => void, status: string]>([
   ['that is binary', (socket) => socket.send(Buffer.from('{"seq": 0}')), 'INVALID_ARGUMENT'],
   ['that is too long', (socket) => socket.send('x'.repeat(MAX_STREAM_TEXT_BYTES + 1)), 'close code 1009'],
-  [
-    'in thousands of frames',
-    (socket) => {
-      for (let frame = 0; frame < 5000; frame++) socket.send(' ', { fin: false });
-    },
-    'close code 1008',
-  ],
+  ['in thousands of frames', sendFrames, 'close code 1008'],
   ['that is not UTF-8', (socket) => socket.send(Buffer.from([0xff]), { binary: false }), 'close code 1007'],
 ])('a message %s closes the socket', async (_, write, status) => {
   const stream = open();

@@ -1,20 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { referenceMs } from '../../../src/guard-server/synthetic/service-time.ts';
-import type { GuardServer, SyntheticControl } from '../../../src/guard-server/server.ts';
+import type { SyntheticControl } from '../../../src/guard-server/server.ts';
 import type { TensorRequest } from '../../../src/guard-server/contract/tensor-request.ts';
-import type { TestClient } from '../../helpers/guards/guard-client.ts';
-import { column, output, promptInputs } from '../../helpers/guards/guard-client.ts';
+import { output, promptInputs, row, type TestClient } from '../../helpers/guards/guard-client.ts';
 import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import { settled } from '../../helpers/settled.ts';
 
-let server: GuardServer;
 let client: TestClient;
 let control: SyntheticControl;
 
 beforeEach(async () => {
-  ({ server, client } = await guardForTest());
-  control = server.synthetic!;
+  const started = await guardForTest();
+  client = started.client;
+  control = started.server.synthetic!;
 });
 
 const judge = (...texts: string[]) => client.infer({ tensors: promptInputs(texts) });
@@ -22,7 +21,7 @@ const hashOf = (text: string): string => contentSha256({ requestType: 'prompt', 
 
 describe('versions', () => {
   const reading = async () => {
-    const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version'])] });
+    const reply = await client.infer({ tensors: row({ REQUEST_TYPE: 'version' }) });
     return JSON.parse(output(reply, 'VERSION')[0] as string) as object;
   };
 
@@ -50,29 +49,19 @@ describe('versions', () => {
 });
 
 describe('service time', () => {
+  const buffers = (sizes: number[]) => sizes.map((size) => Buffer.alloc(size));
   const rows = (...lengths: number[]): TensorRequest => ({
-    id: '',
-    rows: lengths.length,
-    batched: true,
-    strings: new Map([['TEXT', lengths.map((length) => Buffer.alloc(length))]]),
-    turns: 0,
-    cacheWrite: null,
-    outputs: null,
-    signature: '',
-    bytes: 0,
+    ...{ id: '', rows: lengths.length, batched: true, strings: new Map([['TEXT', buffers(lengths)]]) },
+    ...{ turns: 0, cacheWrite: null, outputs: null, signature: '', bytes: 0 },
   });
 
   it('follows the longest row, or the size of an image or a clip between the reference figures (C-113)', () => {
     expect(referenceMs([rows(4)])).toBeCloseTo(19);
     expect(referenceMs([rows(4, 4 * 255, 8)])).toBeCloseTo(27);
-    const media = (input: string, ...sizes: number[]): TensorRequest => ({
-      ...rows(...sizes.map(() => 4096)),
-      strings: new Map([
-        [input, sizes.map((size) => Buffer.alloc(size))],
-        ['TEXT', sizes.map(() => Buffer.alloc(4096))],
-      ]),
-    });
-    const ms = (input: string, ...sizes: number[]) => referenceMs([media(input, ...sizes)]);
+    const ms = (input: string, ...sizes: number[]) => {
+      const { strings, ...texts } = rows(...sizes.map(() => 4096));
+      return referenceMs([{ ...texts, strings: new Map([[input, buffers(sizes)], ...strings]) }]);
+    };
     expect(ms('IMAGE', 5000)).toBe(140);
     expect(ms('IMAGE', 5999)).toBeCloseTo(170, 1);
     expect(ms('AUDIO', 5999)).toBeCloseTo(130, 1);

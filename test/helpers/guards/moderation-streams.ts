@@ -7,28 +7,20 @@ import { ModelRepository } from '../../../src/guard-server/service/model-reposit
 import type { ModerationStream } from '../../../src/http/streams/moderation-stream.ts';
 import { ModerationStreams } from '../../../src/http/streams/moderation-streams.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/streams/stream-limits.ts';
-import type { SyntheticOptions } from '../../../src/guard-server/synthetic/synthetic-model.ts';
 import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 
 /** The moderation streams of a server with the synthetic model, without a transport. */
-export async function startStreams(limits: Partial<StreamLimits> = {}, synthetic: SyntheticOptions = {}) {
-  const serving = { maxBatchSize: 64, instances: 1, maxQueueSize: synthetic.maxQueueSize ?? 1024 };
+export async function startStreams(limits: Partial<StreamLimits> = {}): Promise<ModerationStreams> {
+  const serving = { maxBatchSize: 64, instances: 1, maxQueueSize: 1024 };
   const statistics = new ModelStatistics();
-  const options = { serviceTime: 'zero', ...synthetic } as const;
-  const started = await startSynthetic(options, serving, statistics, () => {});
+  const started = await startSynthetic({ serviceTime: 'zero' }, serving, statistics, () => {});
   const lifecycle = new ModelLifecycle(syntheticSource(started));
   await lifecycle.load();
-  const service = new GuardService({
-    lifecycle,
-    repository: new ModelRepository(lifecycle, 'none'),
-    statistics,
-    serving,
-    isDown: () => started.model.isDown(),
-  });
-  const { contextTokens = 8192 } = synthetic;
-  const judging = new WindowJudging({ service, contextTokens, maxQueueSize: serving.maxQueueSize });
-  const streams = new ModerationStreams(judging, { ...STREAM_LIMITS, ...limits });
-  return { streams, model: started.model, lifecycle };
+  const repository = new ModelRepository(lifecycle, 'none');
+  const isDown = () => started.model.isDown();
+  const service = new GuardService({ lifecycle, repository, statistics, serving, isDown });
+  const judging = new WindowJudging({ service, contextTokens: 8192, maxQueueSize: serving.maxQueueSize });
+  return new ModerationStreams(judging, { ...STREAM_LIMITS, ...limits });
 }
 
 /** A stream without a transport, with everything it said. */
@@ -36,26 +28,22 @@ export class RecordedStream {
   readonly verdicts: StreamVerdict[] = [];
   /** The status it ended with, 'OK' without an error. */
   status: string | null = null;
-  text = '';
   readonly ended: Promise<string>;
-  /** Whether the client reads its verdicts. */
-  reads = true;
   readonly stream: ModerationStream;
   #wake: (() => void)[] = [];
 
-  constructor(streams: ModerationStreams, connection = 'one') {
+  constructor(streams: ModerationStreams) {
     let settle: (status: string) => void;
     this.ended = new Promise((resolve) => (settle = resolve));
-    this.stream = streams.start(connection, {
+    this.stream = streams.start('one', {
       verdict: ({ verdict }) => {
         this.verdicts.push(verdict);
         for (const wake of this.#wake.splice(0)) wake();
-        return this.reads;
+        return true;
       },
       ended: (error) => {
         if (this.status !== null) throw new Error('the stream ended twice');
         this.status = error?.status ?? 'OK';
-        this.text = error?.text ?? '';
         settle(this.status);
         for (const wake of this.#wake.splice(0)) wake();
       },
