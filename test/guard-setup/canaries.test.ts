@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
@@ -23,6 +23,7 @@ let out: string;
 beforeEach(async () => {
   folder = await temporaryFolder();
   out = join(folder, 'runs');
+  await writeComments(folder, 'a.csv', 20);
 });
 
 const never = new AbortController().signal;
@@ -56,8 +57,6 @@ async function checksOf(dir: string): Promise<readonly CanaryCheck[]> {
 const texts = BUILT_IN_CANARIES.filter(({ modality }) => modality === 'text');
 
 describe('the built-in canaries', () => {
-  beforeEach(() => writeComments(folder, 'a.csv', 20));
-
   it('go to each endpoint before it judges and at the end, and the answers into the manifest', async () => {
     const servers = [await guard(), await guard()];
     const done = await run(servers.map(({ address }) => address));
@@ -67,21 +66,14 @@ describe('the built-in canaries', () => {
     const judged = new Set((await outcomes(done.run.dir)).map(({ endpoint }) => endpoint));
     expect(new Set(checks.map(({ endpoint }) => endpoint))).toEqual(judged);
     expect(checks).toHaveLength(2 * judged.size);
-    expect(checks[0]).toMatchObject({
-      fingerprint: fingerprintIdOf('model-a'),
-      modality: 'text',
-      file: null,
+    const fingerprint = fingerprintIdOf('model-a');
+    expect(checks[0]).toMatchObject({ fingerprint, modality: 'text', file: null });
+    const answers = texts.map(({ name, expected }) => {
+      const flagged = expected === 'flagged';
+      const score = expect.closeTo(flagged ? 0.9 : 0.1) as number;
+      return { name, expected, score, flagged, passed: true, error: null };
     });
-    expect(checks[0]!.answers).toEqual(
-      texts.map(({ name, expected }) => ({
-        name,
-        expected,
-        score: expect.closeTo(expected === 'flagged' ? 0.9 : 0.1) as number,
-        flagged: expected === 'flagged',
-        passed: true,
-        error: null,
-      })),
-    );
+    expect(checks[0]!.answers).toEqual(answers);
   });
 
   it.each([
@@ -121,8 +113,7 @@ describe('the built-in canaries', () => {
     await expect(stopped).rejects.toMatchObject({ kind: 'service' });
     await expect(stopped).rejects.toThrow('it flagged none of 4 violating contents');
     const dir = await onlyRun(out);
-    expect(existsSync(join(dir, 'manifest.json'))).toBe(false);
-    expect(existsSync(join(dir, 'summary.json'))).toBe(false);
+    for (const name of ['manifest', 'summary']) expect(existsSync(join(dir, `${name}.json`))).toBe(false);
 
     answers = 'right';
     server.deploy('model-c', '3');
@@ -157,56 +148,46 @@ describe('the built-in canaries', () => {
 });
 
 describe('canaries of a file', () => {
-  beforeEach(() => writeComments(folder, 'a.csv', 20));
-
-  const file = async (name: string, content: string): Promise<string> => {
-    await mkdir(join(folder, 'own'), { recursive: true });
-    await writeFile(join(folder, 'own', name), content);
-    return join('own', name);
+  const file = async (...canaries: string[]): Promise<string> => {
+    await writeFile(join(folder, 'own.yaml'), canaries.join('\n'));
+    return 'own.yaml';
   };
   const [, , meeting, bomb] = texts.map(({ text }) => text!);
+  const asked = (name: string, text: string | undefined, expected: string) =>
+    `- {name: ${name}, modality: text, text: "${text}", expect: ${expected}}`;
 
   it('must all be as expected', async () => {
     const server = await guard();
-    const good = `- {name: one, modality: text, text: "${meeting}", expect: allowed, max_score: 0.2}\n`;
-    const passed = await run([server.address], { canaries: await file('good.yaml', good) });
-    expect(await checksOf(passed.run.dir)).toMatchObject([
-      { file: expect.stringMatching(/^[0-9a-f]{64}$/) as string, answers: [{ name: 'one', passed: true }] },
-      { answers: [{ name: 'one', passed: true }] },
-    ]);
+    const good = await file(asked('one', meeting, 'allowed, max_score: 0.2'));
+    const passed = await run([server.address], { canaries: good });
+    const answers = [{ name: 'one', passed: true }];
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+    expect(await checksOf(passed.run.dir)).toMatchObject([{ file: hash, answers }, { answers }]);
     const bad = await file(
-      'bad.yaml',
-      `- {name: one, modality: text, text: "${meeting}", expect: allowed}
-- {name: two, modality: text, text: "${bomb}", expect: flagged, category: privacy}
-- {name: three, modality: text, text: "${bomb}", expect: allowed}\n`,
+      asked('one', meeting, 'allowed'),
+      asked('two', bomb, 'flagged, category: privacy'),
+      asked('three', bomb, 'allowed'),
     );
-    await expect(run([server.address], { canaries: bad })).rejects.toThrow(
-      /failed the text canaries \(of --canaries\): it got 2 of 3 wrong: two .*, three /,
-    );
+    const says = /failed the text canaries \(of --canaries\): it got 2 of 3 wrong: two .*, three /;
+    await expect(run([server.address], { canaries: bad })).rejects.toThrow(says);
   });
 
+  const unknown = /own\.yaml:1:\d+: "expects" is not a known key of \[0\]; did you mean expect\?/;
   it.each([
-    [
-      '- {name: a, modality: text, text: x, expects: flagged}',
-      /own\.yaml:1:\d+: "expects" is not a known key of \[0\]; did you mean expect\?/,
-    ],
-    ['- {name: a, modality: image, expect: flagged}', /canary "a": needs a file/],
-  ])('are refused with the place of a mistake: %s', async (content, message) => {
-    const own = await file('own.yaml', content);
+    ['text, text: x, expects: flagged', unknown],
+    ['image, expect: flagged', /canary "a": needs a file/],
+  ])('are refused with the place of a mistake: %s', async (rest, message) => {
+    const own = await file(`- {name: a, modality: ${rest}}`);
     await expect(configOf(['grpc://127.0.0.1:1'], { canaries: own })).rejects.toThrow(message);
   });
 
   it('must be the same when the run is resumed', async () => {
-    const own = await file(
-      'own.yaml',
-      `- {name: one, modality: text, text: "${meeting}", expect: allowed}\n`,
-    );
+    const own = await file(asked('one', meeting, 'allowed'));
     const server = await guard({ script: () => ({ code: 14, details: 'gone' }) });
     const config = await configOf([server.address], { canaries: own, maxWait: '1s' });
     await expect(startRun(config, options as never)).rejects.toMatchObject({ kind: 'service' });
-    await file('own.yaml', `- {name: one, modality: text, text: "${bomb}", expect: flagged}\n`);
-    await expect(resume(await onlyRun(out))).rejects.toThrow(
-      'is not the file of canaries that the run was created with',
-    );
+    await file(asked('one', bomb, 'flagged'));
+    const says = 'is not the file of canaries that the run was created with';
+    await expect(resume(await onlyRun(out))).rejects.toThrow(says);
   });
 });

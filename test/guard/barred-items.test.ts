@@ -57,14 +57,12 @@ function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
   return states;
 }
 
-/** The doors of guards, with the statuses that a firewall may answer with in place of the guard. */
-const doors: [door: string, start: Firewalled, statuses: number[]][] = [
-  ['REST', rest, [302, 401, 403, 404, 451]],
-  ['gRPC', grpc, Object.keys(CODES).map(Number)],
-];
-
 describe.concurrent('an item that a firewall turns away', () => {
-  test.each(doors)('over %s is rejected alone, and the guard stays in use', async (door, start, statuses) => {
+  /** The statuses that a firewall may answer with in place of the guard. */
+  test.each<[door: string, start: Firewalled, statuses: number[]]>([
+    ['REST', rest, [302, 401, 403, 404, 451]],
+    ['gRPC', grpc, Object.keys(CODES).map(Number)],
+  ])('over %s is rejected alone, and the guard stays in use', async (door, start, statuses) => {
     const turnAway = async (code: number): Promise<void> => {
       const pool = await connect([await start((isBad) => (isBad ? code : undefined))]);
       const states = statesOf(pool);

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ClientTls } from '../../src/config/keys/guard-tls.ts';
 import {
   type Certificate,
@@ -20,7 +20,6 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 
-let folder: string;
 /** Guards that require a certificate of `authority`, and have one of it. */
 let tls: ServerTls;
 let authority: Certificate;
@@ -29,25 +28,19 @@ let client: Certificate;
 let stranger: Certificate;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'client-certificates-'));
-  const elsewhere = join(folder, 'elsewhere');
-  await mkdir(elsewhere);
-  [authority, stranger] = await Promise.all([
-    makeCertificate(folder, '127.0.0.1'),
-    makeCertificate(elsewhere, '127.0.0.1'),
-  ]);
+  const folder = await mkdtemp(join(tmpdir(), 'client-certificates-'));
+  authority = await makeCertificate(folder, '127.0.0.1');
+  stranger = await makeCertificate(await mkdtemp(join(folder, 'elsewhere-')), '127.0.0.1');
   const server = await issueCertificate(folder, 'server', authority, '127.0.0.1');
   client = await issueCertificate(folder, 'client', authority, '127.0.0.1');
   tls = { ...server, clientAuthority: authority.certificate };
+  return () => rm(folder, { recursive: true });
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-function presenting(identity: Certificate | null, trusted: Certificate = authority): ClientTls {
+function presenting(identity: Certificate | null, trusted = authority): ClientTls {
   const ca = trusted.certificate.toString();
-  return identity === null
-    ? { ca }
-    : { ca, cert: identity.certificate.toString(), key: identity.key.toString() };
+  if (identity === null) return { ca };
+  return { ca, cert: identity.certificate.toString(), key: identity.key.toString() };
 }
 
 describe.each([

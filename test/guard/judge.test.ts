@@ -60,13 +60,8 @@ test('a conversation judged once is sent whole, in its own session without cache
   expect(verdict(outcomes[0]).coverage).toEqual({ unit: 'turns', judged: 4, total: 4, worst_at: null });
   expect(verdict(outcomes[0]).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, -8]);
   const [first, second] = server.seen;
-  expect(first!.shapes).toEqual({
-    REQUEST_TYPE: [1, 1],
-    MODALITY: [1, 1],
-    MESSAGES: [1, 4, 2],
-    SESSION_ID: [1, 1],
-    CACHE_WRITE: [1, 1],
-  });
+  const one = { REQUEST_TYPE: [1, 1], MODALITY: [1, 1], SESSION_ID: [1, 1], CACHE_WRITE: [1, 1] };
+  expect(first!.shapes).toEqual({ ...one, MESSAGES: [1, 4, 2] });
   expect(first!.inputs['MESSAGES']).toEqual(MESSAGES.flat());
   expect(first!.cacheWrite).toEqual([false]);
   expect(first!.inputs['SESSION_ID']).not.toEqual(second!.inputs['SESSION_ID']);
@@ -104,9 +99,8 @@ test('images and clips are sent one per request in base64, in parallel with text
   const sent = server.seen.map(({ inputs }) => inputs);
   const base64 = (text: string): string[] => [Buffer.from(text).toString('base64')];
   const one = { REQUEST_TYPE: ['prompt'] };
-  expect(sent).toHaveLength(5);
-  expect(sent).toEqual(
-    expect.arrayContaining([
+  expect(new Set(sent)).toEqual(
+    new Set([
       { REQUEST_TYPE: ['prompt', 'prompt'], MODALITY: ['text', 'text'], TEXT: ['a', 'b'] },
       { ...one, MODALITY: ['image'], IMAGE: base64('i') },
       { ...one, MODALITY: ['image'], IMAGE: base64('j'), TEXT: ['caption'] },

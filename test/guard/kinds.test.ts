@@ -34,15 +34,11 @@ function asFault(trouble: Trouble): ScriptedFault {
   return trouble.kind === 'malformed' ? { ...trouble, reply: 'nan' } : trouble;
 }
 
-interface HttpReply {
-  readonly status?: number;
-  readonly body: unknown;
-}
+type HttpReply = { readonly status?: number; readonly body: unknown };
 
-const failed = (status: number, code: string): HttpReply => ({
-  status,
-  body: { error: { code, message: `${code}: as scripted` } },
-});
+const failed = (status: number, code: string): HttpReply => {
+  return { status, body: { error: { code, message: `${code}: as scripted` } } };
+};
 
 /** How a scripted server answers each kind of trouble; `code`: that of a refusal. */
 const ANSWERS: Readonly<Record<Trouble['kind'], (code: string) => HttpReply>> = {

@@ -33,9 +33,8 @@ test('a conversation that loses its guard continues on the other, turn by turn',
   const turns = [1, 2, 3, 4].map((count) => conversation(messages, { turns: count, of: 0 }));
   let second: ScriptedGuard;
   await expectToOutlast(pool, turns, async () => (second = await guard({ port: dying.port })));
-  const counts = second!.seen
-    .filter(({ type }) => type === 'multiturn')
-    .map(({ shapes }) => shapes['MESSAGES']![1]!);
+  const chats = second!.seen.filter(({ type }) => type === 'multiturn');
+  const counts = chats.map(({ shapes }) => shapes['MESSAGES']![1]!);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   expect(counts.at(-1)).toBe(4);
 });

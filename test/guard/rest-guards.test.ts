@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
+import { scoreOf } from '../helpers/guards/fake-contract.ts';
 import {
   audio,
   connect,
+  conversation,
   expectFirstTries,
   expectToOutlast,
-  conversation,
   failure,
   image,
   judge,
@@ -16,7 +16,7 @@ import {
   restGuard,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-import { scoreOf } from '../helpers/guards/fake-contract.ts';
+import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 
 /** A script for what is judged; the harmless text is answered as usual. */
 const ofItems =
@@ -31,19 +31,13 @@ test('texts are sent as JSON, images and clips as files named by their format, a
   const wav = Buffer.from('RIFF....WAVEfmt ', 'latin1');
   const outcomes = await judge(pool, [prompt('é "quoted"'), image(png), audio(wav)]);
   const seen = new Map(server.seen.map((request) => [request.modality, request]));
-  expect(seen.get('text')).toMatchObject({
-    content: 'é "quoted"',
-    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
-  });
+  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+  expect(seen.get('text')).toMatchObject({ content: 'é "quoted"', headers });
   expect(seen.get('image')!.file).toEqual({ name: 'item.png', type: 'image/png', bytes: png });
   expect(seen.get('audio')!.file).toEqual({ name: 'item.wav', type: 'audio/wav', bytes: wav });
   expect(verdict(outcomes[1])).toMatchObject({
-    score: scoreOf(png.toString('base64')),
-    fingerprint: null,
-    endpoint: server.address,
-    subcategoryScores: null,
-    cacheUsage: null,
-    attempts: 1,
+    ...{ score: scoreOf(png.toString('base64')), subcategoryScores: null, fingerprint: null },
+    ...{ endpoint: server.address, attempts: 1, cacheUsage: null },
     coverage: { unit: 'frames', judged: 1, total: 1 },
   });
   expect(pool.fingerprints.size).toBe(0);
@@ -52,8 +46,8 @@ test('texts are sent as JSON, images and clips as files named by their format, a
 
 test('a caption is judged as a text of its own, and the worse verdict counts (C-407)', async () => {
   const scores: Record<string, number> = { harmless: 0.1, hateful: 0.9 };
-  const script = ofItems(({ content, file }) => {
-    const score = file === null ? scores[content]! : 0.4;
+  const script = ofItems(({ content }) => {
+    const score = scores[content] ?? 0.4;
     return { body: { flagged: score >= 0.5, score, subcategory_flags: {}, latency_ms: 1 } };
   });
   const server = await restGuard({ script });

@@ -13,16 +13,17 @@ import {
   readingOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import type { KserveServerOptions, Metadata } from '../../helpers/guards/kserve-server.ts';
+import type { Metadata } from '../../helpers/guards/kserve-server.ts';
+
+const HELLO = ['user', 'hello'] as const;
 
 describe('a server without ModelConfig', () => {
-  const forms: [KserveServerOptions & { declared: 'batched' | 'singles' }, maxBatchSize: number][] = [
-    [{ declared: 'batched', replies: 'raw' }, 16],
-    [{ declared: 'singles', replies: 'typed' }, 0],
-  ];
-  test.each(forms)(
+  test.each([
+    { declared: 'batched', replies: 'raw', maxBatchSize: 16 },
+    { declared: 'singles', replies: 'typed', maxBatchSize: 0 },
+  ] as const)(
     'judges as its metadata declares: $declared, replies $replies',
-    async (form, maxBatchSize) => {
+    async ({ maxBatchSize, ...form }) => {
       const server = await kserveServer(form);
       expect(await readingOf(server)).toMatchObject({
         kind: 'triton',
@@ -31,7 +32,7 @@ describe('a server without ModelConfig', () => {
         fingerprint: { artifacts: { 'model.bin': expect.any(String) as string } },
       });
       const pool = await connect([server]);
-      const outcomes = await judge(pool, [...prompts(100), image('i'), conversation([['user', 'hello']])]);
+      const outcomes = await judge(pool, [...prompts(100), image('i'), conversation([HELLO])]);
       const judgements = outcomes.map(verdict);
       expect(new Set(judgements.map(({ score }) => score)).size).toBe(102);
       expect(judgements.some(({ subcategoryFlags }) => subcategoryFlags?.[0] === 'hate')).toBe(true);
@@ -43,10 +44,9 @@ describe('a server without ModelConfig', () => {
 
   test('may declare more inputs and outputs', async () => {
     const more = { name: 'MORE', datatype: 'FP64', shape: [3] };
-    const changeMetadata = ({ inputs, outputs }: Metadata): Metadata => ({
-      inputs: [...inputs, more],
-      outputs: [...outputs, more],
-    });
+    const changeMetadata = ({ inputs, outputs }: Metadata): Metadata => {
+      return { inputs: [...inputs, more], outputs: [...outputs, more] };
+    };
     (await judge(await connect([await kserveServer({ changeMetadata })]), prompts(3))).map(verdict);
   });
 });
@@ -59,16 +59,13 @@ test('an item over the message limit of the server names that limit, and the oth
   expect(failure(outcomes[20]).error.message).toContain('message size limit');
 });
 
-const CHAT = conversation([
-  ['user', 'hello'],
-  ['assistant', 'é'],
-]);
-
 describe.each(['triton', 'mlserver'] as const)('a server over HTTP, as %s,', (form) => {
+  const isTriton = form === 'triton';
+
   test('judges in batches, with the token, below the base path', async () => {
     const server = await kserveHttpServer({ form, path: '/team/guard' });
     const pool = await connect([server], { token: () => 'secret' });
-    const others = [prompt('é "x"'), image('i', 'caption'), CHAT];
+    const others = [prompt('é "x"'), image('i', 'caption'), conversation([HELLO, ['assistant', 'é']])];
     const outcomes = await judge(pool, [...prompts(100), ...others]);
     expect(new Set(outcomes.map((outcome) => verdict(outcome).score)).size).toBe(103);
     expect(verdict(outcomes.at(-1)).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, -8]);
@@ -76,21 +73,17 @@ describe.each(['triton', 'mlserver'] as const)('a server over HTTP, as %s,', (fo
       expect.arrayContaining(['é "x"', Buffer.from('i').toString('base64'), 'é']),
     );
     const rows = server.seen.map(({ contents }) => contents.length);
-    expect(Math.max(...rows)).toBe(form === 'triton' ? 64 : 16);
+    expect(Math.max(...rows)).toBe(isTriton ? 64 : 16);
     const { headers } = server.seen[0]!;
     expect(headers).toMatchObject({ authorization: 'Bearer secret', 'accept-encoding': 'identity' });
-    expect(headers['content-type']).toBe(form === 'triton' ? 'application/octet-stream' : 'application/json');
+    expect(headers['content-type']).toBe(isTriton ? 'application/octet-stream' : 'application/json');
   });
 
   test('reports its fingerprint, which can be expected', async () => {
     const server = await kserveHttpServer({ form });
     const reading = await readingOf(server);
-    expect(reading).toMatchObject({
-      kind: 'triton',
-      modelVersion: '1',
-      maxBatchSize: form === 'triton' ? 64 : 16,
-      instances: form === 'triton' ? 2 : null,
-    });
+    const limits = { maxBatchSize: isTriton ? 64 : 16, instances: isTriton ? 2 : null };
+    expect(reading).toMatchObject({ kind: 'triton', modelVersion: '1', ...limits });
     const { id } = reading.fingerprint!;
     const pool = await connect([server], { expectFingerprint: id });
     expect(verdict((await judge(pool, [prompt('a')]))[0])).toMatchObject({ fingerprint: id });

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { CANARY_PICTURE } from '../../../src/domain/canary/built-in.ts';
 import { familyOfModel, type GuardFamily } from '../../../src/domain/guard/guard-family.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import type { MultiturnRequest, UnaryRequest } from '../../../src/domain/request.ts';
+import type { Turn, UnaryRequest } from '../../../src/domain/request.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { type ChatFamily, FAMILIES } from '../../../src/guard/openai/chat-guard.ts';
 import { readCompletion } from '../../../src/guard/openai/completion.ts';
 import type { Question } from '../../../src/guard/openai/families/family.ts';
 import type { Answer } from '../../../src/guard/protocol/answer.ts';
-import { image, prompt } from '../../helpers/guards/guard-pool.ts';
+import { conversation, image, prompt, response } from '../../helpers/guards/guard-pool.ts';
 
 const POLICY = { sha256: 'a'.repeat(64), text: '# Forum rules\n- Hate: no attacks.\n- Off-topic ads\n' };
 
@@ -33,15 +33,12 @@ function reply(content: string | null, tokens?: readonly string[], finish = 'sto
 
 const cut = (content: string) => reply(content, undefined, 'length');
 
+const HELLO = prompt('hello');
+
 type Say = (question: Question) => unknown;
 
 /** What a family makes of replies, and the questions that it asked. */
-async function judged(
-  name: ChatFamily,
-  say: Say,
-  request: UnaryRequest = prompt('hello'),
-  model = MODELS[name],
-) {
+async function judged(name: ChatFamily, say: Say, request: UnaryRequest = HELLO, model = MODELS[name]) {
   const asked: Question[] = [];
   const answer = await FAMILIES[name]({ model, policy: POLICY }).judge(request, async (question) => {
     asked.push(question);
@@ -57,21 +54,16 @@ function line(answer: Answer | null): string | null {
   return [answer.score, answer.flagged ? 'flagged' : 'allowed', ...flags].join(' ');
 }
 
-const CONVERSATION: MultiturnRequest = {
-  requestType: 'multiturn',
-  modality: 'text',
-  messages: [
-    ['assistant', 'welcome'],
-    ['system', 'be kind'],
-    ['user', 'one'],
-    ['user', 'two'],
-    ['assistant', 'three'],
-    ['user', 'not yet'],
-  ],
-  turns: 5,
-  conversation: null,
-};
-const RESPONSE = { requestType: 'response', modality: 'text', prompt: 'why', response: 'so' } as const;
+const TURNS: Turn[] = [
+  ['assistant', 'welcome'],
+  ['system', 'be kind'],
+  ['user', 'one'],
+  ['user', 'two'],
+  ['assistant', 'three'],
+  ['user', 'not yet'],
+];
+const CONVERSATION = conversation(TURNS, { turns: 5 });
+const RESPONSE = response('why', 'so');
 
 test.each<[model: string, family: GuardFamily | null]>([
   ['meta-llama/Llama-Guard-3-8B', 'llama-guard'],
@@ -97,8 +89,8 @@ describe('how an item is asked', () => {
       { role: 'user', content: 'why' },
       { role: 'assistant', content: 'so' },
     ]);
-    const conversation = await judged('llama-guard', safe, CONVERSATION);
-    expect(conversation.asked[0]!.messages).toEqual([
+    const chat = await judged('llama-guard', safe, CONVERSATION);
+    expect(chat.asked[0]!.messages).toEqual([
       { role: 'user', content: '' },
       { role: 'assistant', content: 'welcome' },
       { role: 'user', content: 'System:\nbe kind\n\none\n\ntwo' },
@@ -110,12 +102,12 @@ describe('how an item is asked', () => {
     const seeing = 'meta-llama/Llama-Guard-4-12B';
     const { asked } = await judged('llama-guard', safe, image(CANARY_PICTURE, 'a cat'), seeing);
     const url = `data:image/png;base64,${CANARY_PICTURE.toString('base64')}`;
-    const content = [
+    const [text, picture] = [
       { type: 'text', text: 'a cat' },
       { type: 'image_url', image_url: { url } },
     ];
-    expect(asked[0]!.messages).toEqual([{ role: 'user', content }]);
-    const sees = (name: ChatFamily, model = MODELS[name]): boolean =>
+    expect(asked[0]!.messages).toEqual([{ role: 'user', content: [text, picture] }]);
+    const sees = (name: ChatFamily, model = MODELS[name]) =>
       FAMILIES[name]({ model, policy: POLICY }).seesImages;
     expect([sees('llama-guard'), sees('llama-guard', seeing)]).toEqual([false, true]);
     expect([sees('qwen3guard'), sees('policy', 'Qwen/Qwen2.5-VL-7B-Instruct')]).toEqual([false, true]);
@@ -149,10 +141,10 @@ describe('how an item is asked', () => {
   });
 });
 
-const GRANITE_RISKS = 'harm social_bias violence profanity sexual_content unethical_behavior jailbreak'
-  .split(' ')
-  .map((risk) => `granite-guardian/${risk}`)
-  .join(' ');
+const GRANITE_RISKS = 'harm social_bias violence profanity sexual_content unethical_behavior jailbreak';
+const SHIELD_RISKS = 'dangerous_content harassment hate sexually_explicit';
+const violates = (categories: string) => `{"violation": true, "categories": [${categories}]}`;
+const flaggedFor = (family: string, risks: string) => `1 flagged [${risks.replace(/\w+/g, `${family}/$&`)}]`;
 
 /** What replies, or texts of replies, mean; null if they are not an answer. */
 const REPLIES: Readonly<Record<ChatFamily, readonly [said: string | object, found: string | null][]>> = {
@@ -194,17 +186,14 @@ const REPLIES: Readonly<Record<ChatFamily, readonly [said: string | object, foun
   ],
   shieldgemma: [
     [cut('No'), '0 allowed'],
-    [
-      'Yes, because',
-      '1 flagged [shieldgemma/dangerous_content shieldgemma/harassment shieldgemma/hate shieldgemma/sexually_explicit]',
-    ],
+    ['Yes, because', flaggedFor('shieldgemma', SHIELD_RISKS)],
     [reply('No', ['No=0.6| No=0.1|Yes=0.2| yes=0.1']), '0.3 allowed []'],
     ['Nothing', null],
     ['No, yes', null],
   ],
   'granite-guardian': [
     ['No', '0 allowed'],
-    ['<think>\n</think>\n<score> yes </score>', `1 flagged [${GRANITE_RISKS}]`],
+    ['<think>\n</think>\n<score> yes </score>', flaggedFor('granite-guardian', GRANITE_RISKS)],
     [
       reply('<score>no</score>', ['<', 'score', '>', 'no=0.7|yes=0.2|maybe=0.1', '</score>']),
       '0.2222222 allowed',
@@ -215,13 +204,10 @@ const REPLIES: Readonly<Record<ChatFamily, readonly [said: string | object, foun
   ],
   policy: [
     ['{"violation": false, "categories": []}', '0 allowed'],
-    [
-      '{"violation": true, "categories": ["Hate", "off-topic ads"]}',
-      '1 flagged [policy/hate policy/off_topic_ads]',
-    ],
+    [violates('"Hate", "off-topic ads"'), '1 flagged [policy/hate policy/off_topic_ads]'],
     ['```json\n{"violation": true, "categories": ["hate"]}\n```', '1 flagged [policy/hate]'],
     // Names that are not in the policy could quote content.
-    ['{"violation": true, "categories": ["my secret is 42", "__proto__"]}', '1 flagged [policy/other]'],
+    [violates('"my secret is 42", "__proto__"'), '1 flagged [policy/other]'],
     ['<think>{"violation": true}</think>{"violation": false, "categories": []}', '0 allowed'],
     [cut('{"violation": true, "categories": []}'), null],
     ['{"violation": true, "categories": [], "quote": "x"}', null],
@@ -253,11 +239,8 @@ describe.each(Object.keys(REPLIES) as ChatFamily[])('%s', (name) => {
   });
 });
 
-const restrictionOf = ({ subcategoryFlags, subcategoryScores }: Answer) =>
-  findRestriction(DEFAULT_POLICY, {
-    subcategory_flags: subcategoryFlags,
-    subcategory_scores: subcategoryScores,
-  });
+const restrictionOf = ({ subcategoryFlags: flags, subcategoryScores: scores }: Answer) =>
+  findRestriction(DEFAULT_POLICY, { subcategory_flags: flags, subcategory_scores: scores });
 
 test('the categories that Llama Guard names have the probability of its answer, the others 0', async () => {
   const said = reply('unsafe\nS10', ['unsafe=0.9|safe=0.1', '\n', 'S', '10']);
@@ -277,7 +260,8 @@ test.each<[name: ChatFamily, said: string]>([
 ])(
   'what %s finds of children, or of sex without a word on children, restricts the item',
   async (name, said) => {
-    expect(restrictionOf((await judged(name, () => reply(said))).answer!)).not.toBeNull();
+    const { answer } = await judged(name, () => reply(said));
+    expect(restrictionOf(answer!)).not.toBeNull();
   },
 );
 

@@ -29,11 +29,9 @@ const ofItems =
 
 const refusal = (message: string): OpenAiScripted => ({ status: 400, body: { error: { message } } });
 
+const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
 const read = (address: string, guardPolicy: typeof POLICY | null = null) =>
-  readEndpoint(
-    { name: address, address },
-    { timeoutMs: 20_000, signal: new AbortController().signal, guardPolicy },
-  );
+  readEndpoint({ name: address, address }, { ...limits, guardPolicy });
 
 describe('a chat model', () => {
   test('is asked without sampling, for alternatives and few tokens, with the key', async () => {
@@ -97,8 +95,8 @@ describe('a chat model', () => {
     const media = [audio('w', 'spoken'), audio('w'), image('i', 'caption')];
     const outcomes = await judge(await connect([server]), media);
     verdict(outcomes[0]);
-    for (const outcome of outcomes.slice(1))
-      expect(failure(outcome)).toMatchObject({ error: { code: 'PROBE_NOT_LOADED' }, attempts: 0 });
+    const notJudged = { error: { code: 'PROBE_NOT_LOADED' }, attempts: 0 };
+    for (const outcome of outcomes.slice(1)) expect(failure(outcome)).toMatchObject(notJudged);
     expect(server.seen.map(({ content }) => content)).toEqual(['spoken']);
   });
 });
@@ -110,24 +108,20 @@ describe('a model that follows a policy', () => {
     const server = await openAiServer({ ...served, isStrict, score: (text) => (text === 'a' ? 0.9 : 0.1) });
     const pool = await connect([server], { guardPolicy: POLICY });
     const outcomes = await judge(pool, [prompt('a'), prompt('b')]);
-    expect(outcomes.map((outcome) => verdict(outcome))).toMatchObject([
+    expect(outcomes.map(verdict)).toMatchObject([
       { score: 1, flagged: true, subcategoryFlags: ['policy/hate'] },
       { score: 0, flagged: false, subcategoryFlags: null },
     ]);
     expect('response_format' in server.seen[0]!.body).toBe(!isStrict);
-    expect(server.seen[0]!.body.messages![0]).toMatchObject({
-      role: 'system',
-      content: expect.stringMatching(/^# Rules/) as string,
-    });
+    const content = expect.stringMatching(/^# Rules/) as string;
+    expect(server.seen[0]!.body.messages![0]).toMatchObject({ role: 'system', content });
   });
 
   test('declares which policy, and is not used without one', async () => {
     const server = await openAiServer(served);
     const { fingerprint } = await read(server.address, POLICY);
-    expect(fingerprint!.artifacts).toMatchObject({
-      'policy-sha256': `sha256:${POLICY.sha256}`,
-      scores: 'binary',
-    });
+    const declared = { 'policy-sha256': `sha256:${POLICY.sha256}`, scores: 'binary' };
+    expect(fingerprint!.artifacts).toMatchObject(declared);
     const other = await read(server.address, { ...POLICY, sha256: 'b'.repeat(64) });
     expect(other.fingerprint!.id).not.toBe(fingerprint!.id);
     await expect(read(server.address)).rejects.toThrow('--guard-policy');
@@ -152,9 +146,8 @@ describe('the moderation endpoint', () => {
 
   test('a result too few: the list is judged one by one', async () => {
     const result = { flagged: false, categories: { hate: false }, category_scores: { hate: 0.1 } };
-    const script = ofItems(({ contents }) => {
-      const results = contents.map(() => result);
-      return { body: { model: 'm', results: contents.length > 1 ? results.slice(1) : results } };
+    const script = ofItems(({ contents: { length } }) => {
+      return { body: { model: 'm', results: Array(Math.max(1, length - 1)).fill(result) } };
     });
     const server = await openAiServer({ ...MODERATIONS, script, answeredBy: () => 'm' });
     const outcomes = await judge(await connect([server]), prompts(10));
@@ -166,9 +159,10 @@ describe('the moderation endpoint', () => {
     const picture = readFileSync('docs/images/report.png');
     await judge(await connect([server]), [image(picture, 'a cat'), response('asked', 'answered')]);
     const inputs = server.seen.map(({ body }) => body.input!);
+    const url = expect.stringMatching(/^data:image\/png;base64,/) as string;
     expect(inputs).toContainEqual([
       { type: 'text', text: 'a cat' },
-      { type: 'image_url', image_url: { url: expect.stringMatching(/^data:image\/png;base64,/) as string } },
+      { type: 'image_url', image_url: { url } },
     ]);
     expect(inputs).toContainEqual(['answered']);
   });

@@ -5,14 +5,14 @@ import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import type { GuardStream } from '../../../src/guard/streams/guard-stream.ts';
 import { GuardStreamError } from '../../../src/guard/streams/guard-stream-error.ts';
 import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
+import type { StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
 import { connect, guard } from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
 
-async function open(pool: GuardPool, signal = new AbortController().signal): Promise<GuardStream> {
-  return pool.openStream({ streamId: 'id-1', prompt: 'say it', cadence: null, signal });
-}
+const open = async (pool: GuardPool, signal = new AbortController().signal): Promise<GuardStream> =>
+  pool.openStream({ streamId: 'id-1', prompt: 'say it', cadence: null, signal });
 
 /** All verdicts, and the error that ended the stream; null without one. */
 async function readAll({ verdicts }: GuardStream): Promise<[verdicts: StreamVerdict[], error: unknown]> {
@@ -25,7 +25,9 @@ async function readAll({ verdicts }: GuardStream): Promise<[verdicts: StreamVerd
   }
 }
 
-function codeOf(error: unknown): string {
+/** The status that a call of a stream fails with. */
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  const error = await call.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(GuardStreamError);
   return (error as GuardStreamError).status;
 }
@@ -46,9 +48,8 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     await stream.end();
     const [verdicts, error] = await read;
     expect(error).toBeNull();
-    expect(
-      verdicts.map((one) => [one.processedUntilSeq, one.needsCaution, one.flagged, one.isFinal]),
-    ).toEqual([
+    const found = verdicts.map((it) => [it.processedUntilSeq, it.needsCaution, it.flagged, it.isFinal]);
+    expect(found).toEqual([
       [0, false, false, false],
       [1, true, false, false],
       [2, false, true, false],
@@ -59,8 +60,7 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
   it('Open: refuses an empty chunk, and an end before any chunk; Final: refuses everything (C-225, C-304, C-308, C-709, C-815)', async () => {
     const { pool } = await prepared();
     const stream = await open(pool);
-    const codes = async (...calls: Promise<void>[]): Promise<string[]> =>
-      (await Promise.allSettled(calls)).map((call) => codeOf((call as PromiseRejectedResult).reason));
+    const codes = (...calls: Promise<void>[]) => Promise.all(calls.map(codeOf));
     expect(await codes(stream.send(''), stream.end())).toEqual(['INVALID_ARGUMENT', 'FAILED_PRECONDITION']);
     await stream.send('a');
     await stream.end();
@@ -68,14 +68,12 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     expect((await readAll(stream))[1]).toBeNull();
   });
 
-  type Status = Parameters<ScriptedStream['fail']>[0];
-  const statuses: [code: Status, details: string, expected: string][] = [
+  it.each<[code: StatusName, details: string, expected: string]>([
     ['FAILED_PRECONDITION', 'ended', 'INVALID_ARGUMENT'],
     ['FAILED_PRECONDITION', 'PROBE_NOT_LOADED: response', 'FAILED_PRECONDITION'],
     ['RESOURCE_EXHAUSTED', 'lag', 'RESOURCE_EXHAUSTED'],
     ['CANCELLED', 'gone', 'INTERNAL'],
-  ];
-  it.each(statuses)(
+  ])(
     'Terminated by %s (%s): verdicts before it stay valid (C-307, C-715)',
     async (code, details, expected) => {
       const { pool } = await prepared((stream, message) =>
@@ -86,8 +84,9 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
       for (const chunk of ['a', 'b', 'c']) await stream.send(chunk).catch(() => {});
       const [verdicts, error] = await read;
       expect(verdicts.at(-1)?.processedUntilSeq).toBe(1);
-      expect(codeOf(error)).toBe(expected);
-      expect(codeOf(await stream.send('d').catch((reason: unknown) => reason))).toBe(expected);
+      for (const call of [Promise.reject(error as Error), stream.send('d')]) {
+        expect(await codeOf(call)).toBe(expected);
+      }
     },
   );
 
@@ -117,11 +116,9 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     expect((await verdicts.next()).value).toMatchObject({ processedUntilSeq: 0 });
     await server.kill();
     // A gRPC server that is told to stop at once cancels its calls.
-    expect(['UNAVAILABLE', 'INTERNAL']).toContain(
-      codeOf(await verdicts.next().catch((error: unknown) => error)),
-    );
+    expect(['UNAVAILABLE', 'INTERNAL']).toContain(await codeOf(verdicts.next()));
     await settled(() => pool.status()[0]!.state.name === 'out');
-    expect(codeOf(await open(pool).catch((reason: unknown) => reason))).toBe('UNAVAILABLE');
+    expect(await codeOf(open(pool))).toBe('UNAVAILABLE');
   });
 });
 
@@ -130,14 +127,10 @@ describe('many streams', () => {
     const servers = [await guard({ streams: ordinary }), await guard({ streams: ordinary })];
     const pool = await connect(servers);
     const streams: GuardStream[] = [];
-    let error: unknown = null;
-    while (error === null && streams.length < 1000) {
-      await open(pool).then(
-        (stream) => streams.push(stream),
-        (reason: unknown) => (error = reason),
-      );
-    }
-    expect(codeOf(error)).toBe('RESOURCE_EXHAUSTED');
+    const fill = async (): Promise<void> => {
+      while (streams.length < 1000) streams.push(await open(pool));
+    };
+    expect(await codeOf(fill())).toBe('RESOURCE_EXHAUSTED');
     expect(streams.length).toBeLessThanOrEqual(128);
     await Promise.all(streams.map((stream) => stream.send('a')));
     await Promise.all(streams.map((stream) => stream.end()));

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { ItemCode } from '../../../src/domain/item-error.ts';
+import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
+import type { StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
 import {
   connect,
+  expectOnlyFailure,
   failure,
   generation,
   guard,
@@ -9,9 +13,10 @@ import {
   restGuard,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
-import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
-import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
+import { ordinary, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
+import { isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
+
+const GENERATION = generation(['aaaa', 'zz', 'zzzz', 'aa']);
 
 describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) => {
   const pool = async (options: Partial<PoolOptions> = {}) => {
@@ -21,8 +26,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
 
   it('ends with the final verdict, and tells what the earlier ones found (C-102, C-303, C-421)', async () => {
     const { server, pool: guards } = await pool();
-    const request = generation(['aaaa', 'zz', 'zzzz', 'aa']);
-    const [outcome] = await judge(guards, [request]);
+    const [outcome] = await judge(guards, [GENERATION]);
     expect(verdict(outcome)).toMatchObject({
       score: 0.5,
       flagged: true,
@@ -31,75 +35,60 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
       stream: { chunks: 4, judgedChunks: 4, firstCautionSeq: 1, firstFlaggedSeq: 2 },
     });
     const { messages } = server.streams.find((stream) => !isProbe(stream))!;
-    expect(messages.map(({ seq, chunk, endOfStream }) => [seq, chunk || null, endOfStream])).toEqual([
-      [0, 'aaaa', false],
-      [1, 'zz', false],
-      [2, 'zzzz', false],
-      [3, 'aa', false],
-      [4, null, true],
+    const first = { prompt: 'say it', cadence: { unit: 'chunks', every: 1 } };
+    const later = { prompt: null, cadence: null };
+    expect(messages.map((message) => ({ ...message, chunk: message.chunk || null }))).toMatchObject([
+      { seq: 0, chunk: 'aaaa', endOfStream: false, ...first },
+      { seq: 1, chunk: 'zz', endOfStream: false, ...later },
+      { seq: 2, chunk: 'zzzz', endOfStream: false, ...later },
+      { seq: 3, chunk: 'aa', endOfStream: false, ...later },
+      { seq: 4, chunk: null, endOfStream: true, ...later },
     ]);
-    expect(messages.map(({ prompt }) => prompt)).toEqual(['say it', null, null, null, null]);
-    const cadences = messages.map(({ cadence }) => cadence);
-    expect(cadences).toEqual([{ unit: 'chunks', every: 1 }, null, null, null, null]);
   });
 
   it('is replayed from its start when its stream dies, with the same outcome (C-310)', async () => {
     const { server, pool: guards } = await pool();
-    const request = generation(['aaaa', 'zz', 'zzzz', 'aa']);
-    const undisturbed = verdict((await judge(guards, [request]))[0]);
+    const undisturbed = verdict((await judge(guards, [GENERATION]))[0]);
     let deaths = 2;
     server.setScript((stream, message) => {
       if (message.seq === 2 && deaths-- > 0) stream.fail('UNAVAILABLE', 'restarting');
       else ordinary(stream, message);
     });
-    const again = verdict((await judge(guards, [request]))[0]);
+    const again = verdict((await judge(guards, [GENERATION]))[0]);
     expect(again.attempts).toBe(3);
     const lag = { lagChunks: 0, lagMs: 0 };
     expect({ ...again.stream, ...lag }).toEqual({ ...undisturbed.stream, ...lag });
     expect(again).toMatchObject({ score: undisturbed.score, flagged: undisturbed.flagged });
   });
 
-  type Status = Parameters<ScriptedStream['fail']>[0];
-  const statuses: [code: Status, details: string, error: string, tries: number][] = [
+  it.each<[code: StatusName, details: string, error: ItemCode, tries: number]>([
     ['INVALID_ARGUMENT', 'seq is not higher', 'GUARD_REJECTED', 1],
     ['FAILED_PRECONDITION', 'SEQUENCE_OVERFLOW: too long', 'SEQUENCE_OVERFLOW', 1],
     ['RESOURCE_EXHAUSTED', 'too many streams', 'GUARD_OVERLOADED', 5],
     ['UNAVAILABLE', 'shedding load', 'GUARD_UNAVAILABLE', 5],
-  ];
-  it.each(statuses)(
-    'that ends with %s (%s) is %s (C-305, C-708, C-713)',
-    async (code, details, error, attempts) => {
-      const { server, pool: guards } = await pool();
-      server.setScript(
-        exceptProbe((stream, message) => {
-          if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
-          else ordinary(stream, message);
-        }),
-      );
-      const [good, bad] = await judge(guards, [generation(['a', 'b']), generation(['a', 'bad', 'c'])]);
-      expect(verdict(good).attempts).toBe(1);
-      expect(failure(bad)).toMatchObject({ error: { code: error }, attempts });
-    },
-  );
+  ])('that ends with %s (%s) is %s (C-305, C-708, C-713)', async (code, details, error, attempts) => {
+    const { server, pool: guards } = await pool();
+    server.setScript((stream, message) => {
+      if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
+      else ordinary(stream, message);
+    });
+    const outcomes = await judge(guards, [generation(['a', 'b']), generation(['a', 'bad', 'c'])]);
+    expectOnlyFailure(outcomes, 1, error, attempts);
+  });
 
-  const hostile: [what: string, script: StreamScript][] = [
+  it.each<[what: string, script: StreamScript]>([
     ['a verdict beyond what was sent', (stream) => stream.verdict({ processedUntilSeq: 7 })],
     ['a final verdict before the end', (stream) => stream.verdict({ isFinal: true })],
-    [
-      'a finding before anything was judged',
-      (stream) => stream.verdict({ processedUntilSeq: -1, flagged: true }),
-    ],
+    ['a finding before any text', (stream) => stream.verdict({ processedUntilSeq: -1, flagged: true })],
     ['garbage', (stream) => stream.garbage()],
     ['an end without a final verdict', (stream) => stream.end()],
-  ];
-  it.each(hostile)('costs one item only when it gets %s (C-227)', async (_what, script) => {
+  ])('costs one item only when it gets %s (C-227)', async (_what, script) => {
     const { server, pool: guards } = await pool();
     server.setScript((stream, message) =>
       (stream.messages[0]!.chunk === 'bad' ? script : ordinary)(stream, message),
     );
-    const [good, bad] = await judge(guards, [generation(['a', 'b']), generation(['bad', 'c', 'd'])]);
-    verdict(good);
-    expect(failure(bad)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+    const outcomes = await judge(guards, [generation(['a', 'b']), generation(['bad', 'c', 'd'])]);
+    expectOnlyFailure(outcomes, 1, 'INVALID_REPLY');
     await Promise.all(server.streams.map(({ closed }) => closed));
   });
 
@@ -110,12 +99,8 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
       if (isProbe(stream)) ordinary(stream, message);
       else setTimeout(() => ordinary(stream, message), 150);
     });
-    const [slow, silent] = await judge(guards, [
-      generation(['a', 'b', 'c', 'd', 'e', 'f']),
-      generation(['bad', 'c']),
-    ]);
-    verdict(slow);
-    expect(failure(silent)).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
+    const outcomes = await judge(guards, [generation([...'abcdef']), generation(['bad', 'c'])]);
+    expectOnlyFailure(outcomes, 1, 'TIMEOUT', 5);
   });
 });
 

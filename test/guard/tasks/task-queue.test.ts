@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { GuardRequest } from '../../../src/domain/request.ts';
 import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../../src/guard/tasks/batch-lane.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { type Demand, TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
@@ -8,17 +7,8 @@ import { prompt } from '../../helpers/guards/guard-pool.ts';
 
 const owner = { over: false, settle: () => null };
 
-function taskOf(request: GuardRequest): Task {
-  return new Task(owner, 0, request, '', null);
-}
-
-function textOf(bytes: number): Task {
-  return taskOf(prompt('x'.repeat(bytes)));
-}
-
-function demand(maxRows: number, partial = true): Demand {
-  return { maxRows, partial, takes: () => true };
-}
+const textOf = (bytes: number) => new Task(owner, 0, prompt('x'.repeat(bytes)), '', null);
+const demand = (maxRows: number, partial = true): Demand => ({ maxRows, partial, takes: () => true });
 
 /** The batches of a guard that takes everything at once. */
 function batchesOf(queue: TaskQueue, maxRows: number): Task[][] {
@@ -37,36 +27,31 @@ test('batches hold texts of similar length', () => {
 });
 
 test('every task leaves once, in batches within the bounds, for any demand', () => {
+  const item = fc.record({ bytes: fc.integer({ min: 1, max: 400_000 }), small: fc.boolean() });
+  const rowsOfGuards = fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 5 });
   fc.assert(
-    fc.property(
-      fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 400_000 }), small: fc.boolean() }), {
-        maxLength: 120,
-      }),
-      fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 5 }),
-      (items, guards) => {
-        const queue = new TaskQueue();
-        const tasks = items.map(({ bytes, small }) => {
-          const task = textOf(bytes);
-          if (small) task.maxRows = 2;
-          return task;
-        });
-        for (const task of tasks) queue.add(task);
-        const left: Task[] = [];
-        for (let turn = 0; queue.size > 0; turn++) {
-          const maxRows = guards[turn % guards.length]!;
-          const offer = queue.next(demand(maxRows))!;
-          const batch = offer.take();
-          expect(batch.length).toBeGreaterThan(0);
-          expect(batch.length).toBeLessThanOrEqual(offer.rows);
-          for (const task of batch) expect(batch.length).toBeLessThanOrEqual(task.maxRows);
-          const bytes = batch.reduce((sum, task) => sum + task.bytes, 0);
-          if (batch.length > 1) expect(bytes).toBeLessThanOrEqual(MAX_BATCH_BYTES);
-          left.push(...batch);
-        }
-        expect(new Set(left)).toEqual(new Set(tasks));
-        expect(left).toHaveLength(tasks.length);
-      },
-    ),
+    fc.property(fc.array(item, { maxLength: 120 }), rowsOfGuards, (items, guards) => {
+      const queue = new TaskQueue();
+      const tasks = items.map(({ bytes, small }) => {
+        const task = textOf(bytes);
+        if (small) task.maxRows = 2;
+        return task;
+      });
+      for (const task of tasks) queue.add(task);
+      const left: Task[] = [];
+      for (let turn = 0; queue.size > 0; turn++) {
+        const offer = queue.next(demand(guards[turn % guards.length]!))!;
+        const batch = offer.take();
+        expect(batch.length).toBeGreaterThan(0);
+        expect(batch.length).toBeLessThanOrEqual(offer.rows);
+        for (const task of batch) expect(batch.length).toBeLessThanOrEqual(task.maxRows);
+        const bytes = batch.reduce((sum, task) => sum + task.bytes, 0);
+        if (batch.length > 1) expect(bytes).toBeLessThanOrEqual(MAX_BATCH_BYTES);
+        left.push(...batch);
+      }
+      expect(new Set(left)).toEqual(new Set(tasks));
+      expect(left).toHaveLength(tasks.length);
+    }),
   );
 });
 

@@ -30,9 +30,8 @@ test('when the model changes in the middle, every verdict names the one that gav
     expect(attempts).toBe(1);
   }
   expect(models.has('model-c')).toBe(true);
-  expect([...pool.fingerprints.keys()]).toEqual(
-    expect.arrayContaining(['model-a', 'model-c'].map(fingerprintIdOf)),
-  );
+  for (const model of ['model-a', 'model-c'])
+    expect(pool.fingerprints.has(fingerprintIdOf(model))).toBe(true);
   expect(pool.status()[0]).toMatchObject({ fingerprint: fingerprintIdOf('model-c'), modelVersion: '2' });
 });
 

@@ -17,15 +17,14 @@ it('a handshake that the server fails on is tried again', async () => {
   expect(server.authorizations.length).toBeGreaterThan(1);
 });
 
+const tooMany: StreamScript = (stream, message) => {
+  ordinary(stream, message);
+  for (let count = 0; count < 100; count++) stream.verdict();
+};
+
 it.each<[what: string, script: StreamScript]>([
   ['a message over 16 KiB', (stream) => stream.fail('INTERNAL', 'x'.repeat(20_000))],
-  [
-    'more replies than messages',
-    (stream, message) => {
-      ordinary(stream, message);
-      for (let count = 0; count < 100; count++) stream.verdict();
-    },
-  ],
+  ['more replies than messages', tooMany],
 ])('%s is against the contract, and costs one item (C-428)', async (_, script) => {
   const server = await socketServer({
     script: (stream, message) => (stream.messages[0]!.chunk === 'bad' ? script : ordinary)(stream, message),
