@@ -5,8 +5,7 @@ import { decodeReply } from '../../src/guard/tensors/decode-reply.ts';
 import { decodeBytes } from '../../src/guard/tensors/raw.ts';
 import { decodeInferResponse } from '../../src/guard/tensors/service.ts';
 import { MalformedMessage } from '../../src/guard/tensors/wire/infer-messages.ts';
-import { isAudioContainer } from '../../src/guard-server/contract/contents.ts';
-import { decodeBase64 } from '../../src/guard-server/contract/contents.ts';
+import { decodeBase64, isAudioContainer } from '../../src/guard-server/contract/contents.ts';
 import { binaryKind } from '../../src/formats/binary-kind.ts';
 import { readPngChunks } from '../../src/normalize/image/open-image.ts';
 import { recogniseFormat } from '../../src/normalize/image/recognise.ts';
@@ -47,6 +46,12 @@ const decoded = (label: string | null) => (input: Buffer) => {
 
 const LAYOUT = { batched: true };
 
+const replyOf = (scores: Buffer) => {
+  const output = { name: 'SCORE', datatype: 'FP32', shape: [scores.length / 4, 1], parameters: {} };
+  const head = { model_name: 'guard', model_version: '1', id: '' };
+  return { ...head, outputs: [output], raw_output_contents: [scores] };
+};
+
 const responseOf = (message: Buffer): unknown => {
   try {
     return decodeInferResponse(message);
@@ -78,19 +83,7 @@ const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
   'a container of audio': (input) => isAudioContainer(input),
   base64: (input) => decodeBase64(Buffer.from(input.toString('base64'))),
   'a tensor of strings': (input) => decodeBytes(input),
-  'a reply': (input) =>
-    decodeReply(
-      {
-        model_name: 'guard',
-        model_version: '1',
-        id: '',
-        outputs: [{ name: 'SCORE', datatype: 'FP32', shape: [input.length / 4, 1], parameters: {} }],
-        raw_output_contents: [input],
-      },
-      input.length / 4,
-      LAYOUT,
-      false,
-    ),
+  'a reply': (input) => decodeReply(replyOf(input), input.length / 4, LAYOUT, false),
   'a message of a reply': (input) => responseOf(input),
   'typed contents of a reply': (input) => [
     responseOf(tensorMessage('FP32', input)),

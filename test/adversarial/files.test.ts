@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../src/config/run-config.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
+import { sharedFolder } from '../helpers/cli.ts';
 import { corpus, itemsOf, NEVER } from '../ingest/read-items.ts';
 import { expectLinearGrowth, FEW_SIZES } from './growth.ts';
 import { SEED, textPumps } from './pumps.ts';
@@ -24,11 +24,7 @@ const FILES: readonly (readonly [name: string, said: Partial<SourceConfig>])[] =
   ['a', {}],
 ];
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'adversarial-'));
-});
-afterAll(async () => rm(folder, { recursive: true }));
+const folder = sharedFolder();
 
 describe(`of seed ${SEED}`, () => {
   const pumps = textPumps(SEED, 20);

@@ -1,6 +1,4 @@
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +8,7 @@ import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import { readSource } from '../../src/ingest/items/read-source.ts';
 import { SourceSnapshots } from '../../src/ingest/sources/source-snapshots.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { pngFile } from '../helpers/png.ts';
 import { corpus, NEVER } from '../ingest/read-items.ts';
 
@@ -68,38 +67,28 @@ test.each([
 ] as const)(
   `%s of ${BYTES / MEBIBYTE} MiB is read in flat memory`,
   async (name, content) => {
-    const folder = await mkdtemp(join(tmpdir(), 'large-container-'));
-    try {
-      await pipeline(Readable.from(content()), createWriteStream(join(folder, name)));
-      const configs = [corpus(join(folder, name))];
-      const { sources } = await expandSources(configs, NEVER);
-      const unpack = { ...DEFAULT_LIMITS.unpack, parts: 1e6, bytes: 2 * BYTES };
-      const options = {
-        ...DEFAULT_LIMITS,
-        snapshots: new SourceSnapshots(sources, configs),
-        unpack,
-        signal: NEVER,
-      };
-      const before = peakOf(process.pid);
-      let [items, child, read] = [0, 0, 0];
-      for await (const batch of readSource(sources[0]!, configs[0]!, 0, options)) {
-        items += batch.length;
-        for (const { request } of batch)
-          if (request !== null && 'embedded' in request) read += request.embedded.length;
-        if (items % 50 === 0) child = Math.max(child, peakOfChildren());
-      }
-      const growth = peakOf(process.pid) - before;
-      const [own, others] = [growth, child].map((bytes) => Math.round(bytes / MEBIBYTE));
-      console.info(
-        `${name}: ${items} items; peak of the child ${others} MiB, growth of the parent ${own} MiB`,
-      );
-      expect(read).toBeGreaterThan(BYTES * 0.6);
-      expect(child).toBeGreaterThan(0);
-      expect(child).toBeLessThan(MAX_GROWTH);
-      expect(growth).toBeLessThan(MAX_GROWTH);
-    } finally {
-      await rm(folder, { recursive: true });
+    const path = join(await temporaryFolder(), name);
+    await pipeline(Readable.from(content()), createWriteStream(path));
+    const configs = [corpus(path)];
+    const { sources } = await expandSources(configs, NEVER);
+    const unpack = { ...DEFAULT_LIMITS.unpack, parts: 1e6, bytes: 2 * BYTES };
+    const snapshots = new SourceSnapshots(sources, configs);
+    const options = { ...DEFAULT_LIMITS, snapshots, unpack, signal: NEVER };
+    const before = peakOf(process.pid);
+    let [items, child, read] = [0, 0, 0];
+    for await (const batch of readSource(sources[0]!, configs[0]!, 0, options)) {
+      items += batch.length;
+      for (const { request } of batch)
+        if (request !== null && 'embedded' in request) read += request.embedded.length;
+      if (items % 50 === 0) child = Math.max(child, peakOfChildren());
     }
+    const growth = peakOf(process.pid) - before;
+    const [own, others] = [growth, child].map((bytes) => Math.round(bytes / MEBIBYTE));
+    console.info(`${name}: ${items} items; peak of the child ${others} MiB, growth of the parent ${own} MiB`);
+    expect(read).toBeGreaterThan(BYTES * 0.6);
+    expect(child).toBeGreaterThan(0);
+    expect(child).toBeLessThan(MAX_GROWTH);
+    expect(growth).toBeLessThan(MAX_GROWTH);
   },
   60_000 + BYTES / 1_000,
 );

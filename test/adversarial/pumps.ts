@@ -54,21 +54,12 @@ function pumped(prefix: string, pump: string, suffix: string): Pump<string> {
 /** Bytes behind one of the beginnings: a pattern again and again, or noise, of the seed. */
 export function bytePumps(seed: number, beginnings: readonly Buffer[], mixtures: number): Pump<Buffer>[] {
   const draw = random(seed);
-  const patterns = [
-    [0],
-    [0xff],
-    [1],
-    [0, 0, 0, 1],
-    [1, 0, 0, 0],
-    [0xff, 0xd8],
-    [0x2c],
-    [0x21, 0xf9],
-    [0x80],
-  ].map((bytes) => Buffer.from(bytes));
+  const patterns = ['00', 'ff', '01', '00000001', '01000000', 'ffd8', '2c', '21f9', '80'].map((bytes) =>
+    Buffer.from(bytes, 'hex'),
+  );
   for (let each = 0; each < mixtures; each++) {
-    patterns.push(
-      Buffer.from(Array.from({ length: 1 + Math.floor(draw() * 24) }, () => Math.floor(draw() * 256))),
-    );
+    const length = 1 + Math.floor(draw() * 24);
+    patterns.push(Buffer.from(Array.from({ length }, () => Math.floor(draw() * 256))));
   }
   return beginnings.flatMap((beginning) =>
     patterns.map((pattern) => ({

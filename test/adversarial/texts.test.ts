@@ -25,7 +25,6 @@ import { JsonFields } from '../../src/formats/json/json-fields.ts';
 import { chooseTextColumns } from '../../src/formats/transcripts/columns.ts';
 import { containerKind } from '../../src/formats/unpack/container-kind.ts';
 import { markupKind } from '../../src/ingest/recognise/markup-kind.ts';
-import { wrappedArray } from '../../src/ingest/recognise/array-head.ts';
 import { textSpans } from '../../src/moderate/windows/text-spans.ts';
 import { expectLinearGrowth } from './growth.ts';
 import { SEED, textPumps } from './pumps.ts';
@@ -62,7 +61,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'repeated names': (text) => hasRepeatedNames(JSON.stringify({ [text]: text }), { [text]: text }),
   'the first element of an array': (text) => arrayHead.firstElement(Buffer.from(`[${text}`)),
   'an array cut off': (text) => arrayHead.beginsWithCutObject(Buffer.from(`[{${text}`)),
-  'a wrapped array': (text) => wrappedArray(Buffer.from(`{"a":${text}`)),
+  'a wrapped array': (text) => arrayHead.wrappedArray(Buffer.from(`{"a":${text}`)),
   'the messages of a chat': (text) =>
     ['', '31/12/2023, 21:15 - ', '[31/12/2023, 21:15] A: '].map((start) => [
       beginsWithMessages(Buffer.from(start + text), true),

@@ -21,12 +21,8 @@ describe('many callers at a time, some of whose requests are bad', () => {
   let server: GuardServer;
 
   beforeAll(async () => {
-    server = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      httpPort: 0,
-      synthetic: { serviceTime: 'zero' },
-    });
+    const synthetic = { serviceTime: 'zero' } as const;
+    server = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0, synthetic });
   });
 
   afterAll(() => server.close());
@@ -48,9 +44,8 @@ describe('many callers at a time, some of whose requests are bad', () => {
     await settled(async () => {
       const metrics = await guardMetrics(server.observed).getMetricsAsJSON();
       const open = metrics.filter(({ name }) => OPEN.includes(name));
-      return (
-        open.length === OPEN.length && open.every(({ values }) => values.every(({ value }) => value === 0))
-      );
+      const isIdle = open.every(({ values }) => values.every(({ value }) => value === 0));
+      return open.length === OPEN.length && isIdle;
     });
   });
 

@@ -7,12 +7,8 @@ import { runBench } from '../../bench/harness/run-bench.ts';
 import { benchTable } from '../../bench/harness/table.ts';
 import { Failure } from '../../src/domain/failure.ts';
 
-const bench = (name: string, onlyWhenAsked = false): Bench => ({
-  name,
-  measures: '',
-  onlyWhenAsked,
-  run: async () => ({ figures: [], raw: {} }),
-});
+const run = async () => ({ figures: [], raw: {} });
+const bench = (name: string, onlyWhenAsked = false): Bench => ({ name, measures: '', onlyWhenAsked, run });
 const ALL = [bench('one'), bench('two'), bench('long', true)];
 const namesOf = (names: readonly string[], env: NodeJS.ProcessEnv = {}): string[] =>
   benchOptions(names, env, ALL).benches.map(({ name }) => name);
@@ -59,28 +55,19 @@ it('a bench that fails has what it measured before written down and reported', a
 });
 
 describe('two results', () => {
-  const results = (scale: number, ...figures: ReturnType<typeof figure>[]) => ({
-    scale,
-    machine: { cpu: 'a processor', cores: 4 },
-    benches: [{ bench: 'one', figures }],
-  });
+  const machine = { cpu: 'a processor', cores: 4 };
+  const results = (...figures: ReturnType<typeof figure>[]) => {
+    return { scale: 1, machine, benches: [{ bench: 'one', figures }] };
+  };
 
   it('differ beyond noise where the ranges of their rounds do not overlap', () => {
     const before = results(
-      1,
-      figure('slower', 'µs', [10, 11, 12]),
-      figure('faster', 'µs', [10, 11, 12]),
-      figure('same', '', [1, 2]),
-      figure('once', '', [1]),
-      figure('gone', '', [1, 2]),
+      ...[figure('slower', 'µs', [10, 11, 12]), figure('faster', 'µs', [10, 11, 12])],
+      ...[figure('same', '', [1, 2]), figure('once', '', [1]), figure('gone', '', [1, 2])],
     );
     const after = results(
-      1,
-      figure('slower', 'µs', [13, 22, 23]),
-      figure('faster', 'µs', [9, 8, 7]),
-      figure('same', '', [2, 3]),
-      figure('once', '', [5]),
-      figure('new', '', [1, 2]),
+      ...[figure('slower', 'µs', [13, 22, 23]), figure('faster', 'µs', [9, 8, 7])],
+      ...[figure('same', '', [2, 3]), figure('once', '', [5]), figure('new', '', [1, 2])],
     );
     expect(compareResults(before, after).map((line) => line.split(/ {2,}/))).toEqual([
       ['bench', 'figure', 'before', 'after', 'ratio', 'beyond noise'],

@@ -11,14 +11,7 @@ import { random, sentence } from '../helpers/corpus.ts';
 
 const RUN = fileURLToPath(new URL('../../dist/bench/run.js', import.meta.url));
 
-interface Ran {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly results: Results | null;
-}
-
-async function run(names: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
+async function run(names: readonly string[], env: NodeJS.ProcessEnv) {
   const folder = await temporaryFolder();
   const child = spawn(process.execPath, [RUN, ...names], {
     env: { ...process.env, BENCH_RESULTS: folder, BENCH_SEED: '5', BENCH_ROUNDS: '1', ...env },
@@ -48,17 +41,11 @@ async function corpora(): Promise<string> {
 
 describe('npm run bench', () => {
   it('measures what is named, and writes down all of it', async () => {
-    const { status, stdout, stderr, results } = await run(['padding', 'start'], {
-      BENCH_CORPORA: await corpora(),
-      BENCH_SCALE: '0.02',
-    });
+    const env = { BENCH_CORPORA: await corpora(), BENCH_SCALE: '0.02' };
+    const { status, stdout, stderr, results } = await run(['padding', 'start'], env);
     expect([status, stderr]).toEqual([0, expect.stringContaining('BENCH_SEED=5')]);
-    expect(stdout.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual([
-      'bench',
-      'padding',
-      'start',
-      '',
-    ]);
+    const named = stdout.split('\n').map((line) => line.split(/ {2,}/)[0]);
+    expect(named).toEqual(['bench', 'padding', 'start', '']);
     expect(results).toMatchObject({ seed: 5, scale: 0.02, versions: { node: process.versions.node } });
     expect(results!.benches.map(({ bench }) => bench)).toEqual(['padding', 'start']);
     for (const { figures, raw } of results!.benches) {
@@ -68,9 +55,8 @@ describe('npm run bench', () => {
   });
 
   it('says what a bench needs, and runs the others', async () => {
-    const { status, stdout, results } = await run(['overhead', 'start'], {
-      BENCH_CORPORA: await temporaryFolder(),
-    });
+    const env = { BENCH_CORPORA: await temporaryFolder() };
+    const { status, stdout, results } = await run(['overhead', 'start'], env);
     expect(status).toBe(1);
     expect(stdout).toMatch(/^overhead +failed: .*BENCH_CORPORA/m);
     expect(results!.benches.map(({ failure }) => failure === null)).toEqual([false, true]);

@@ -4,35 +4,20 @@ import type { Execution } from '../../bench/processes/guard-settings.ts';
 
 const SETTINGS = { instances: 4, maxBatchSize: 32 };
 
-interface Shape {
-  readonly serviceMs?: number;
-  /** Rest of an instance after each execution. */
-  readonly idleMs?: number;
-  readonly items?: number;
-  readonly executions?: number;
-}
-
-/** What a guard of four instances does, each from one execution to the next. */
-function work({ serviceMs = 20, idleMs = 0, items = 32, executions = 250 }: Shape = {}): Execution[] {
+/** What a guard of four instances does, each from one execution to the next, with a rest after each. */
+function work({ serviceMs = 20, idleMs = 0, executions = 250 } = {}): Execution[] {
   return Array.from({ length: SETTINGS.instances }, (_, instance) =>
     Array.from({ length: executions }, (_, index) => ({
       endedAtMs: 1_000_000 + instance + (index + 1) * (serviceMs + idleMs),
-      serviceMs,
-      items,
-      waiting: 1,
+      ...{ serviceMs, items: 32, waiting: 1 },
     })),
   ).flat();
 }
 
 function share(...guards: readonly Execution[][]): number {
   const steady = steadyState(guards);
-  return (
-    steady.itemsPerSecond /
-    capacityOf(
-      steady,
-      guards.map(() => SETTINGS),
-    )
-  );
+  const settings = guards.map(() => SETTINGS);
+  return steady.itemsPerSecond / capacityOf(steady, settings);
 }
 
 describe('the share of its capacity that a guard was used to', () => {
@@ -43,13 +28,10 @@ describe('the share of its capacity that a guard was used to', () => {
   it('does not fall with a slow beginning and a slow end', () => {
     const all = work();
     const last = all.at(-1)!.endedAtMs;
-    const edges = [1, 2, 3].map((seconds) => ({ ...all[0]!, items: 1, endedAtMs: last + seconds * 1000 }));
-    const before = [1, 2, 3].map((seconds) => ({
-      ...all[0]!,
-      items: 1,
-      endedAtMs: 1_000_000 - seconds * 1000,
-    }));
-    expect(share([...before, ...all, ...edges])).toBeCloseTo(1, 2);
+    const single = (endedAtMs: number) => ({ ...all[0]!, items: 1, endedAtMs });
+    const before = [1, 2, 3].map((seconds) => single(1_000_000 - seconds * 1000));
+    const after = [1, 2, 3].map((seconds) => single(last + seconds * 1000));
+    expect(share([...before, ...all, ...after])).toBeCloseTo(1, 2);
   });
 
   it('is that of all guards together, whatever their speed', () => {

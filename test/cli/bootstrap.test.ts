@@ -36,26 +36,18 @@ const lockOf = (integrity: string): string =>
   });
 
 /** A fresh checkout with nothing in it but the bootstrap. */
-async function checkout(): Promise<{
-  root: string;
-  start: (env?: NodeJS.ProcessEnv) => ReturnType<typeof begin>;
-}> {
+async function checkout() {
   const root = await folderWith({
     ...{ 'src/bundle.mjs': PROGRAMS, 'web/build.mjs': PAGES, 'bin/npm': NPM },
     ...{ 'package.json': '{"type":"commonjs"}', 'package-lock.json': lockOf('sha512-old') },
     'src/cli/bootstrap.mjs': await readFile(new URL('../../src/cli/bootstrap.mjs', import.meta.url)),
   });
   await chmod(join(root, 'bin/npm'), 0o755);
-  return { root, start: (env = {}) => begin(root, env) };
-}
-
-interface Output {
-  stdout: string;
-  stderr: string;
+  return { root, start: (env: NodeJS.ProcessEnv = {}) => begin(root, env) };
 }
 
 /** Starts the bootstrap of a checkout. `output` is what it has said so far, `done` all of it when it has ended. */
-function begin(root: string, env: NodeJS.ProcessEnv): { output: Output; done: () => Promise<Output> } {
+function begin(root: string, env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [join(root, 'src/cli/bootstrap.mjs'), 'cli', 'x'], {
     env: { PATH: `${join(root, 'bin')}:${process.env.PATH}`, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -38,18 +38,14 @@ describe('the exit status of a command', () => {
     ['service', 4],
     ['interrupted', 130],
   ] as [FailureKind, number][])('after the failure %s is %i, said in one line', async (kind, expected) => {
-    const retry = async (): Promise<never> => {
-      throw new Failure(kind, 'first\nsecond \u001b[31mred');
-    };
+    const retry = () => Promise.reject(new Failure(kind, 'first\nsecond \u001b[31mred'));
     const { status, stderr } = await typed(['retry', 'x'], { runs: { retry } });
     expect([status, stderr]).toEqual([expected, 'guardsweep: first\\x0asecond \\x1b[31mred\n']);
   });
 
   it('after an unexpected error is 1, and nothing of its message is shown', async () => {
-    const verify = async (): Promise<never> => {
-      const cause = new SyntaxError('CONTENT at position 3');
-      throw new TypeError('quotes CONTENT\n    at CONTENT', { cause });
-    };
+    const cause = new SyntaxError('CONTENT at position 3');
+    const verify = () => Promise.reject(new TypeError('quotes CONTENT\n    at CONTENT', { cause }));
     const line = 'guardsweep: unexpected error (TypeError); GUARDSWEEP_DEBUG=1 shows where it happened\n';
     const quiet = await typed(['verify', 'x'], { runs: { verify } });
     expect(quiet).toEqual({ status: 1, stdout: '', stderr: line });
@@ -137,11 +133,9 @@ describe('flags that npm kept', () => {
   });
 
   it('are not looked for outside the script of the command', async () => {
-    for (const env of [
-      { ...npm({ policy: 'p' }), npm_lifecycle_event: 'nightly' },
-      { ...npm({ policy: 'p' }), npm_command: 'exec' },
-    ]) {
-      expect(await said(['enqueue', './nothing'], env)).toContain('no such file');
+    const kept = npm({ policy: 'p' });
+    for (const other of [{ npm_lifecycle_event: 'nightly' }, { npm_command: 'exec' }]) {
+      expect(await said(['enqueue', './nothing'], { ...kept, ...other })).toContain('no such file');
     }
   });
 });

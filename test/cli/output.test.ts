@@ -1,22 +1,13 @@
 import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-  mkdirSync,
-  closeSync,
-  openSync,
-} from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { normalPixels } from '../../src/normalize/image/normalize-image.ts';
-import { folderWith, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, guardsweep } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 import { typed } from './terminal.ts';
 
@@ -54,16 +45,13 @@ async function pixelsOf(bytes: Buffer): Promise<unknown> {
 }
 
 it('guardsweep normalize writes PNG and WAV, names files that have no normal form, and overwrites and follows nothing', async () => {
-  const folder = await temporaryFolder();
-  const out = join(folder, 'made', 'out');
-  mkdirSync(out, { recursive: true });
-  const victim = join(folder, 'victim');
-  writeFileSync(victim, 'untouched');
-  writeFileSync(join(folder, 'linked.wav'), readFileSync(join(FIXTURES, 'audio/plain.wav')));
-  symlinkSync(victim, join(out, 'linked.wav.wav'));
-  writeFileSync(join(folder, 'page.jpg'), '<html></html>');
-  copyFileSync(join(FIXTURES, 'images/palette.png'), join(folder, 'palette.png'));
-  copyFileSync(join(FIXTURES, 'audio/plain.wav'), join(folder, 'clip.wav'));
+  const clip = readFileSync(join(FIXTURES, 'audio/plain.wav'));
+  const picture = readFileSync(join(FIXTURES, 'images/palette.png'));
+  const media = { 'palette.png': picture, 'linked.wav': clip, 'clip.wav': clip };
+  const folder = await folderWith({ victim: 'untouched', 'page.jpg': '<html></html>', ...media });
+  const [out, victim] = [join(folder, 'made/out'), join(folder, 'victim')];
+  await mkdir(out, { recursive: true });
+  await symlink(victim, join(out, 'linked.wav.wav'));
   const files = ['palette.png', 'page.jpg', 'gone.png', 'linked.wav', 'clip.wav'];
   const normalize = ['normalize', ...files, '--out', out];
   const { status, stdout, stderr } = await guardsweep(normalize, { cwd: folder });
@@ -81,7 +69,7 @@ it('guardsweep normalize writes PNG and WAV, names files that have no normal for
   expect(readFileSync(join(out, 'clip.wav.wav')).toString('latin1', 0, 4)).toBe('RIFF');
   const png = readFileSync(join(out, 'palette.png.png'));
   expect(png.toString('latin1', 1, 4)).toBe('PNG');
-  expect(await pixelsOf(png)).toEqual(await pixelsOf(readFileSync(join(folder, 'palette.png'))));
+  expect(await pixelsOf(png)).toEqual(await pixelsOf(picture));
 });
 
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));

@@ -100,14 +100,13 @@ async function abandoned(): Promise<{ folder: string; out: string }> {
   const out = join(folder, 'runs');
   const longAgo = new Date(Date.now() - 25 * 3_600_000);
   const age = (path: string): Promise<void> => utimes(path, longAgo, longAgo);
-  for (const name of ['.20261121T020000Z-uploads-ab12-01234567', '.stdin-01234567']) {
-    for (const written of ['long ago', 'just now']) {
-      const dir = join(out, written === 'long ago' ? name : name.replace(/.$/, 'f'));
+  for (const name of ['.20261121T020000Z-uploads-ab12-0123456', '.stdin-0123456']) {
+    // The first is left alone since long ago, into the second something was written just now.
+    for (const [last, aged] of Object.entries({ 7: ['log', '.', 'stdin'], f: ['log', '.'] })) {
+      const dir = join(out, name + last);
       await mkdir(join(dir, 'log'), { recursive: true });
-      const file = join(dir, 'stdin');
-      await writeFile(file, 'a row');
-      for (const path of [join(dir, 'log'), dir]) await age(path);
-      if (written === 'long ago') await age(file);
+      await writeFile(join(dir, 'stdin'), 'a row');
+      for (const path of aged) await age(join(dir, path));
     }
   }
   for (const name of ['.store', '.schedules', '.stdin-of-mine']) {

@@ -61,37 +61,27 @@ describe('settings for files that match a glob', () => {
       - { files: 'old/*', encoding: latin1, text: [a, b] }
   - path: uploads/a.csv
 `;
+    const german = ['*.de.csv', { textColumns: ['Text'], idColumn: 'Nr' }];
+    const old = ['old/*', { encoding: 'latin1', textColumns: ['a', 'b'] }];
+    const x = ['*.x', { header: 'no' }];
     expect(await settings(['job.yaml', '--for', '*.x', '--header', 'no'], job)).toEqual([
-      [
-        'uploads',
-        ['*.de.csv', { textColumns: ['Text'], idColumn: 'Nr' }],
-        ['old/*', { encoding: 'latin1', textColumns: ['a', 'b'] }],
-        ['*.x', { header: 'no' }],
-      ],
-      ['uploads/a.csv', ['*.x', { header: 'no' }]],
+      ['uploads', german, old, x],
+      ['uploads/a.csv', x],
     ]);
     expect(await settings(['job.yaml', '--id-column', 'key'], job)).toEqual([
-      [
-        'uploads',
-        ['*.de.csv', { textColumns: ['Text'] }],
-        ['old/*', { encoding: 'latin1', textColumns: ['a', 'b'] }],
-      ],
+      ['uploads', ['*.de.csv', { textColumns: ['Text'] }], old],
       ['uploads/a.csv'],
     ]);
   });
 
-  it.each<[words: string[], line: string]>([
-    [
-      ['--for', '*.a', '--no-reuse'],
-      '--for *.a --no-reuse: this flag does not say how files are read; give it before the first --for',
-    ],
-    [
-      ['--for', '*.a', '--layout', 'text', '--id-column', 'b'],
-      '--for *.a --id-column: layout text has no columns to choose from',
-    ],
-    [['--for', '*.a'], '--for *.a: names no setting for the files that it matches'],
-  ])('are refused where they are mistaken: %j', async (words, line) => {
-    expect(await settings(['uploads', ...words])).toBe(`guardsweep: ${line}`);
+  it.each(
+    Object.entries({
+      ' --no-reuse': ' --no-reuse: this flag does not say how files are read; give it before the first --for',
+      ' --layout text --id-column b': ' --id-column: layout text has no columns to choose from',
+      '': ': names no setting for the files that it matches',
+    }),
+  )('are refused where they are mistaken: --for *.a%s', async (words, line) => {
+    expect(await settings(`uploads --for *.a${words}`.split(' '))).toBe(`guardsweep: --for *.a${line}`);
   });
 
   it.each<[entry: string, line: string]>([

@@ -7,97 +7,78 @@ import { mistakeIn, resolved } from './workspace.ts';
 
 const SOURCES = 'sources:\n  - path: a.csv\n';
 
-/** What is in job.yaml, and the line it gives. */
-const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
-  [`${SOURCES}    txt: body\n`, 'job.yaml:3:5: "txt" is not a known key of sources[0]; did you mean text?'],
-  [
-    `${SOURCES}failIf: { categories: { hate: 1.1 } }\n`,
-    'job.yaml:3:25: failIf.categories.hate: Too big: expected number to be <=1',
-  ],
-  [`${SOURCES}longText: error\n`, 'job.yaml:3:1: longText was removed: long texts are judged in windows'],
-  ['name: x\n', 'job.yaml:1:1: sources: Invalid input: expected array, received undefined'],
-  ['sources:\n  - path: b.csv\n', 'job.yaml:2:5: sources[0].path: no such file or folder: "b.csv"'],
-  [
-    `${SOURCES}schedule: { cron: 0 25 * * * }\n`,
-    'job.yaml:3:13: schedule.cron: "0 25 * * *" is not a cron expression: Invalid value for hour: 25',
-  ],
-  [
-    `${SOURCES}schedule: { cron: 0 2 * * * }\n`,
-    'job.yaml:3:13: schedule.cron: a schedule needs a guard that is named: guard, GUARD_URL, or "embedded:" for the demonstration guard',
-  ],
-  [`${SOURCES}guard: embedded:\n`, 'job.yaml:3:8: Nested mappings are not allowed in compact mappings'],
-  [`${SOURCES}name: !env HOME\n`, 'job.yaml:3:7: Unresolved tag: !env'],
-];
+/** By what is in job.yaml, the line it gives. */
+const JOB_MISTAKES = {
+  [`${SOURCES}    txt: body\n`]: '3:5: "txt" is not a known key of sources[0]; did you mean text?',
+  [`${SOURCES}failIf: { categories: { hate: 1.1 } }\n`]:
+    '3:25: failIf.categories.hate: Too big: expected number to be <=1',
+  [`${SOURCES}longText: error\n`]: '3:1: longText was removed: long texts are judged in windows',
+  'name: x\n': '1:1: sources: Invalid input: expected array, received undefined',
+  'sources:\n  - path: b.csv\n': '2:5: sources[0].path: no such file or folder: "b.csv"',
+  [`${SOURCES}schedule: { cron: 0 25 * * * }\n`]:
+    '3:13: schedule.cron: "0 25 * * *" is not a cron expression: Invalid value for hour: 25',
+  [`${SOURCES}schedule: { cron: 0 2 * * * }\n`]:
+    '3:13: schedule.cron: a schedule needs a guard that is named: guard, GUARD_URL, or "embedded:" for the demonstration guard',
+  [`${SOURCES}guard: embedded:\n`]: '3:8: Nested mappings are not allowed in compact mappings',
+  [`${SOURCES}name: !env HOME\n`]: '3:7: Unresolved tag: !env',
+};
 
 const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
-  [
-    { name: '../x' },
-    '--name: expected lower-case letters, digits and hyphens, at most 48, such as x; found "../x"',
-  ],
-  [{ out: 'a.csv' }, '--out: "<cwd>/a.csv" is not a folder'],
-  [{ format: 'jsonl,cvs' }, '--format: "cvs" is not known; did you mean csv?'],
-  [{ maxWait: '10' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "10"'],
-  [{ sample: '0%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "0%"'],
-  [{ sample: '1%', limit: '5' }, '--limit: goes without --sample: give one of them'],
-  [
-    { expectFingerprint: 'sha256:12' },
-    '--expect-fingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"',
-  ],
-  [
-    { guard: ['https://guard.example/v1/moderations'] },
-    '--guard: name the base address of the guard, before /v1 or /v2, found "https://guard.example/v1/moderations"',
-  ],
-  [
-    { guard: ['gpu-1:8001'] },
-    '--guard: expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, openai+http[s]://host:8000, ws[s]://host:8000 or embedded:, found "gpu-1:8001"',
-  ],
-  [
-    { guard: ['openai+http://gpu-1?model=a&key=secret'] },
-    '--guard: the address of this guard takes model and family only, and secrets come from the environment',
-  ],
-  [{ streamCadence: '2' }, '--stream-cadence: goes with --as-stream (asStream: true) only'],
-  [
-    { guard: ['openai+http://user@gpu-1'] },
-    '--guard: a guard URL must not hold a user, password, query or fragment; secrets come from the environment',
-  ],
+  [{ name: '../x' }, 'expected lower-case letters, digits and hyphens, at most 48, such as x; found "../x"'],
+  [{ out: 'a.csv' }, '"<cwd>/a.csv" is not a folder'],
+  [{ format: 'jsonl,cvs' }, '"cvs" is not known; did you mean csv?'],
+  [{ maxWait: '10' }, 'expected a duration such as 30s, 10m or 2h, found "10"'],
+  [{ sample: '0%' }, 'expected a share above 0, at most 1, such as 1% or 0.01; found "0%"'],
+  [{ limit: '5', sample: '1%' }, 'goes without --sample: give one of them'],
+  [{ streamCadence: '2' }, 'goes with --as-stream (asStream: true) only'],
 ];
 
-const POLICY_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
-  [
-    'thresholds:\n  default: { review: 0.9, block: 0.8 }\n',
+/** By the value of a flag, what is said of it. */
+const GUARD_MISTAKES = {
+  'https://guard.example/v1/moderations':
+    'name the base address of the guard, before /v1 or /v2, found "https://guard.example/v1/moderations"',
+  'gpu-1:8001':
+    'expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, openai+http[s]://host:8000, ws[s]://host:8000 or embedded:, found "gpu-1:8001"',
+  'openai+http://gpu-1?model=a&key=secret':
+    'the address of this guard takes model and family only, and secrets come from the environment',
+  'openai+http://user@gpu-1':
+    'a guard URL must not hold a user, password, query or fragment; secrets come from the environment',
+};
+const FINGERPRINT_MISTAKE =
+  'expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"';
+
+const POLICY_MISTAKES = {
+  'thresholds:\n  default: { review: 0.9, block: 0.8 }\n':
     '2:14: thresholds.default.review: review 0.9 is above block 0.8; nothing would ever be reviewed',
-  ],
-  [
-    'thresholds:\n  hat: { review: 0.9 }\n',
-    '2:3: "hat" is not a known key of thresholds; did you mean hate?',
-  ],
-  ['allowFlaged: true\n', '1:1: "allowFlaged" is not a known key; did you mean allowFlagged?'],
-];
+  'thresholds:\n  hat: { review: 0.9 }\n': '2:3: "hat" is not a known key of thresholds; did you mean hate?',
+  'allowFlaged: true\n': '1:1: "allowFlaged" is not a known key; did you mean allowFlagged?',
+};
 
 describe('a mistake is one line that names its place', () => {
-  it.each(JOB_MISTAKES)('in a job file: %j', async (yaml, line) => {
+  it.each(Object.entries(JOB_MISTAKES))('in a job file: %j', async (yaml, line) => {
     const cwd = await folderWith({ 'a.csv': '', 'job.yaml': yaml });
-    expect(await mistakeIn({ cwd, paths: ['job.yaml'] })).toBe(line);
+    expect(await mistakeIn({ cwd, paths: ['job.yaml'] })).toBe(`job.yaml:${line}`);
   });
 
-  it.each(FLAG_MISTAKES)('in a flag: %j', async (flags, line) => {
+  it.each<readonly [Flags, string]>([
+    ...FLAG_MISTAKES,
+    [{ expectFingerprint: 'sha256:12' }, FINGERPRINT_MISTAKE],
+    ...Object.entries(GUARD_MISTAKES).map(([url, line]) => [{ guard: [url] }, line] as const),
+  ])('in a flag: %j', async (flags, line) => {
     const cwd = await folderWith({ 'a.csv': '' });
-    expect((await mistakeIn({ cwd, flags })).replaceAll(cwd, '<cwd>')).toBe(line);
+    const flag = Object.keys(flags)[0]!.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    expect((await mistakeIn({ cwd, flags })).replaceAll(cwd, '<cwd>')).toBe(`--${flag}: ${line}`);
   });
 
-  it.each(POLICY_MISTAKES)('in a policy: %j', async (yaml, line) => {
+  it.each(Object.entries(POLICY_MISTAKES))('in a policy: %j', async (yaml, line) => {
     const cwd = await folderWith({ 'a.csv': '', 'p.yaml': yaml });
     expect(await mistakeIn({ cwd, flags: { policy: 'p.yaml' } })).toBe(`p.yaml:${line}`);
   });
 
-  it('in the environment', async () => {
-    const cwd = await folderWith({ 'a.csv': '' });
+  it('in the environment, or in the arguments', async () => {
+    const cwd = await folderWith({ 'a.csv': '', 'job.yaml': SOURCES, 'b.yml': SOURCES });
     const env = { GUARD_URL: 'grpc://a,ftp://b' };
     expect(await mistakeIn({ cwd, env })).toMatch(/^GUARD_URL: expected grpc:/);
-  });
-
-  it('in the arguments', async () => {
-    const cwd = await folderWith({ 'a.csv': '', 'job.yaml': SOURCES, 'b.yml': SOURCES });
     const said = (...paths: string[]) => mistakeIn({ cwd, paths });
     expect(await said()).toBe('name at least one file, folder or glob, or one job file');
     const both = 'job.yaml: a job file names its own sources; give either it or paths';
@@ -138,7 +119,6 @@ describe('a mistake is one line that names its place', () => {
 });
 
 const SOMEBODY = 54_321;
-const isRoot = process.geteuid?.() === 0;
 
 async function jobFolder(): Promise<{ readonly cwd: string; readonly job: string }> {
   const cwd = await folderWith({ 'a.csv': 'text\nhello\n', 'job.yaml': `${SOURCES}onFinish: [/bin/true]\n` });
@@ -154,7 +134,7 @@ describe('a job file that somebody else can change is refused', () => {
     );
   });
 
-  it.runIf(isRoot)('when it belongs to another user', async () => {
+  it.runIf(process.geteuid?.() === 0)('when it belongs to another user', async () => {
     const { cwd, job } = await jobFolder();
     await chown(job, SOMEBODY, SOMEBODY);
     expect(await mistakeIn({ cwd, paths: ['job.yaml'] })).toBe(

@@ -45,12 +45,8 @@ describe('a run’s configuration', () => {
   it('needs nothing but a path', async () => {
     const cwd = await folderWith(files);
     expect(await resolved({ cwd })).toEqual({
-      ...{
-        name: 'a',
-        sources: [corpusAt(join(cwd, 'a.csv'))],
-        guards: ['embedded:'],
-        expectFingerprint: null,
-      },
+      ...{ name: 'a', sources: [corpusAt(join(cwd, 'a.csv'))] },
+      ...{ guards: ['embedded:'], expectFingerprint: null },
       policy: { thresholds: null, allowFlagged: false, allowPartial: false },
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false },
       ...{ store: join(cwd, 'runs', '.store'), reuse: true, canaries: { from: 'built-in' }, trial: null },
@@ -72,12 +68,8 @@ describe('a run’s configuration', () => {
       name: 'from-job',
       sources: [
         {
-          ...{
-            path: join(cwd, 'jobs/data/a.csv'),
-            given: './data/a.csv',
-            audit: 'every-turn',
-            asStream: null,
-          },
+          ...{ path: join(cwd, 'jobs/data/a.csv'), given: './data/a.csv' },
+          ...{ audit: 'every-turn', asStream: null },
           ...{ textColumns: ['subject', 'body'], idColumn: 'key', encoding: 'windows-1252', layout: 'csv' },
         },
         { path: join(cwd, 'jobs/data'), textColumns: null, audit: 'final' },
@@ -98,13 +90,8 @@ describe('a run’s configuration', () => {
     const cwd = await folderWith(files);
     const ofFiles = { idColumn: 'no', encoding: 'utf-8', layout: 'jsonl', audit: 'final' } as const;
     const flags: Flags = {
-      ...{
-        name: 'from-flag',
-        out: 'elsewhere',
-        guard: ['grpcs://Flag'],
-        policy: 'other.yaml',
-        format: 'csv',
-      },
+      ...{ name: 'from-flag', out: 'elsewhere', guard: ['grpcs://Flag'] },
+      ...{ policy: 'other.yaml', format: 'csv' },
       ...{ maxWait: '30s', failIf: ['flagged-rate=0.2', 'hate=0.3'], frames: '64' },
       ...{ textColumn: ['title'], ...ofFiles },
     };
@@ -157,10 +144,8 @@ describe('a run’s configuration', () => {
 });
 
 it('a policy gives a category what it leaves open from default', async () => {
-  const { policy } = await resolved({
-    cwd: await folderWith(files),
-    flags: { policy: 'jobs/policies/p.yaml' },
-  });
+  const flags = { policy: 'jobs/policies/p.yaml' };
+  const { policy } = await resolved({ cwd: await folderWith(files), flags });
   const hate = { review: 0.4, block: 0.8 };
   expect(policy.thresholds).toEqual({ default: { review: 0.5, block: 0.8 }, hate });
 });

@@ -6,14 +6,8 @@ it.each('localhost LOCALHOST 127.0.0.1 127.9.8.7 ::1 [::1] 0:0:0:0:0:0:0:1 ::fff
   (host) => expect(isLoopback(host)).toBe(true),
 );
 
-it.each([
-  '',
-  'redis',
-  'localhost.example',
-  '127.0.0.1.example',
-  '0.0.0.0',
-  '::',
-  '10.0.0.1',
-  '128.0.0.1',
-  '127.1.2.999',
-])('%j may be another', (host) => expect(isLoopback(host)).toBe(false));
+const OTHERS = 'redis localhost.example 127.0.0.1.example 0.0.0.0 :: 10.0.0.1 128.0.0.1 127.1.2.999'.split(
+  ' ',
+);
+
+it.each(['', ...OTHERS])('%j may be another', (host) => expect(isLoopback(host)).toBe(false));

@@ -50,10 +50,8 @@ const policy: fc.Arbitrary<Policy> = fc.record(
     thresholds: fc.option(fc.dictionary(fc.constantFrom('default', ...categories), levels)),
     allowFlagged: fc.boolean(),
     allowPartial: fc.boolean(),
-    taxonomy: fc.constantFrom(
-      {},
-      { 'openai/violence': 'child_sexual_exploitation' as const },
-      { 'openai/violence': 'hate' as const },
+    taxonomy: fc.constantFrom<NonNullable<Policy['taxonomy']>>(
+      ...([{}, { 'openai/violence': 'child_sexual_exploitation' }, { 'openai/violence': 'hate' }] as const),
     ),
   },
   { requiredKeys: ['thresholds', 'allowFlagged', 'allowPartial'] },

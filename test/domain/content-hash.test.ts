@@ -6,33 +6,23 @@ import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import type { ItemRequest, Turn } from '../../src/domain/request.ts';
 import { payloadSha256 } from '../../src/domain/shard.ts';
+import { conversation, prompt, response } from '../helpers/guards/guard-pool.ts';
 import { knownItem, promptItem } from '../helpers/items.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), fc.string()) as fc.Arbitrary<Turn>;
 const request: fc.Arbitrary<ItemRequest> = fc.oneof(
-  fc.record({ requestType: fc.constant('prompt'), modality: fc.constant('text'), text: fc.string() }),
-  fc.record({
-    requestType: fc.constant('response'),
-    modality: fc.constant('text'),
-    prompt: fc.option(fc.string()),
-    response: fc.string(),
-  }),
-  fc.array(turn, { minLength: 1 }).map((messages) => ({
-    requestType: 'multiturn',
-    modality: 'text',
-    messages,
-    turns: messages.length,
-    conversation: null,
-  })),
-) as fc.Arbitrary<ItemRequest>;
+  fc.string().map(prompt),
+  fc.tuple(fc.option(fc.string()), fc.string()).map(([asked, answered]) => response(asked, answered)),
+  fc.array(turn, { minLength: 1 }).map((messages) => conversation(messages)),
+);
 
 describe('content_sha256', () => {
   it('is the SHA-256 of the fields as netstrings', () => {
     const form = '12:guardsweep-1,6:prompt,4:text,6:grüß,';
-    expect(canonicalRequest({ requestType: 'prompt', modality: 'text', text: 'grüß' })).toBe(form);
-    expect(contentSha256({ requestType: 'prompt', modality: 'text', text: 'grüß' })).toBe(
-      createHash('sha256').update(form).digest('hex'),
-    );
+    expect(canonicalRequest(prompt('grüß'))).toBe(form);
+    expect(contentSha256(prompt('grüß'))).toBe(sha256(form));
   });
 
   it('differs exactly where what is submitted differs', () => {
@@ -52,16 +42,12 @@ describe('makeFingerprint', () => {
   it('does not depend on the order, case or prefix of the answer', () => {
     const one = makeFingerprint(Object.entries({ weights: a, code: b }));
     expect(one).toEqual(makeFingerprint(Object.entries({ code: `sha256:${b}`, weights: a.toLowerCase() })));
-    expect(one?.id).toBe(
-      `sha256:${createHash('sha256').update(`code ${b}\nweights ${a.toLowerCase()}\n`).digest('hex')}`,
-    );
+    expect(one?.id).toBe(`sha256:${sha256(`code ${b}\nweights ${a.toLowerCase()}\n`)}`);
   });
 
   it('refuses what is not a list of SHA-256 hashes', () => {
-    expect(makeFingerprint([])).toBeNull();
-    expect(makeFingerprint([['weights', 'abc']])).toBeNull();
-    expect(makeFingerprint([['', a]])).toBeNull();
-    expect(makeFingerprint([['two\nlines', a]])).toBeNull();
+    const wrong: [string, string][][] = [[], [['weights', 'abc']], [['', a]], [['two\nlines', a]]];
+    for (const artifacts of wrong) expect(makeFingerprint(artifacts)).toBeNull();
   });
 });
 

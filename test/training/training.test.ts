@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FeatureExtractor } from '../../src/guard-server/lite/features.ts';
 import { LiteNetwork } from '../../src/guard-server/lite/network.ts';
 import { readCorpus, type LabelledText } from '../../training/corpora/corpus.ts';
@@ -13,18 +12,21 @@ import { seededRandom } from '../../training/random.ts';
 import { trainNetwork } from '../../training/fit/trainer.ts';
 import { vocabularyOf } from '../../training/fit/vocabulary-of.ts';
 import { OUTPUTS, OVERALL, decodeWeights, encodeWeights } from '../../src/guard-server/lite/weights-file.ts';
+import { sharedFolder } from '../helpers/cli.ts';
 
 const SEED = 7;
 const HATE = 7;
 
-const folder = mkdtempSync(join(tmpdir(), 'guardsweep-corpora-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 
 function row(text: string, ...outputs: number[]): LabelledText {
   const targets = new Float32Array(OUTPUTS);
   for (const output of outputs) targets[output] = 1;
   return { text, source: 'made-up', language: 'en', targets };
 }
+
+const labelled = (text: string, ...labels: string[]) =>
+  JSON.stringify({ text, labels, source: 's', lang: 'en' });
 
 function writeCorpus(...lines: string[]): void {
   writeFileSync(join(folder, 'train.jsonl.gz'), gzipSync(lines.join('\n')));
@@ -77,14 +79,9 @@ describe('training', () => {
 
 describe('reading the corpora', () => {
   it('turns labels into targets: categories, hazards of no category, benign', async () => {
-    writeCorpus(
-      JSON.stringify({ text: 'a', labels: ['Hate', 'Privacy'], source: 's', lang: 'en' }),
-      JSON.stringify({ text: 'b', labels: ['unspecified'], source: 's', lang: 'en' }),
-      JSON.stringify({ text: 'c', labels: ['benign'], source: 's', lang: 'en' }),
-      '',
-    );
-    const targets = (await readCorpus(folder, 'train')).map((labelled) =>
-      [...labelled.targets].flatMap((target, output) => (target === 1 ? [output] : [])),
+    writeCorpus(labelled('a', 'Hate', 'Privacy'), labelled('b', 'unspecified'), labelled('c', 'benign'), '');
+    const targets = (await readCorpus(folder, 'train')).map((read) =>
+      [...read.targets].flatMap((target, output) => (target === 1 ? [output] : [])),
     );
     expect(targets).toEqual([[HATE, 8, OVERALL], [OVERALL], []]);
   });
@@ -94,12 +91,10 @@ describe('reading the corpora', () => {
     ['has no labels', '{"text":"secret words","source":"s","lang":"en"}'],
     ['has an unknown label', '{"text":"secret words","labels":["nice"],"source":"s","lang":"en"}'],
   ])('names the line that %s, and does not quote it', async (_, line) => {
-    writeCorpus(JSON.stringify({ text: 'a', labels: ['benign'], source: 's', lang: 'en' }), line);
+    writeCorpus(labelled('a', 'benign'), line);
     const error: unknown = await readCorpus(folder, 'train').catch((caught: unknown) => caught);
-    expect(error).toMatchObject({
-      kind: 'usage',
-      message: expect.stringContaining('train.jsonl.gz:2') as string,
-    });
+    const message: unknown = expect.stringContaining('train.jsonl.gz:2');
+    expect(error).toMatchObject({ kind: 'usage', message });
     expect(String(error)).not.toContain('secret');
   });
 });

@@ -1,26 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { resolveGuardTlsFiles, readGuardTls } from '../../../src/config/keys/guard-tls.ts';
 import type { Flags } from '../../../src/config/settings/given.ts';
 import { readSecretFiles } from '../../../src/config/keys/secret-files.ts';
 import { SECRETS } from '../../../src/config/settings/entries/environment.ts';
 import { type Certificate, issueCertificate, makeCertificate } from '../../helpers/certificate.ts';
 import { typed } from '../../cli/terminal.ts';
-import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
+import { folderWith, sharedFolder, writeFiles } from '../../helpers/cli.ts';
 
-let cwd: string;
+const cwd = sharedFolder();
 let authority: Certificate;
 let client: Certificate;
 beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'guard-tls-'));
   authority = await makeCertificate(cwd, '127.0.0.1');
   client = await issueCertificate(cwd, 'client', authority, '127.0.0.1');
 });
-
-afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 async function read(flags: Flags, guards = ['grpcs://gpu-1:8001']) {
   return readGuardTls(await resolveGuardTlsFiles({ flags, env: {}, cwd }), guards);
@@ -86,10 +82,9 @@ describe('the files for TLS connections to guards', () => {
 const SECRET = 'a-secret-of-an-operator';
 
 async function secretFile(text = SECRET): Promise<{ folder: string; path: string }> {
-  const folder = await temporaryFolder();
-  const path = join(folder, 'secret');
-  await writeFile(path, text, { mode: 0o600 });
-  return { folder, path };
+  const folder = await folderWith({ secret: text });
+  await chmod(join(folder, 'secret'), 0o600);
+  return { folder, path: join(folder, 'secret') };
 }
 
 describe('a secret from a file', () => {
@@ -114,19 +109,17 @@ describe('a secret from a file', () => {
 
 it('a file that holds no usable secret ends every command with status 2, which names the variable, and quotes nothing', async () => {
   const { folder, path } = await secretFile();
-  const open = join(folder, 'open');
-  await writeFile(open, SECRET);
-  await chmod(open, 0o644);
-  const run = join(folder, 'run');
-  await writeFiles(folder, { large: SECRET.repeat(1000), 'run/run.json': '{}', 'run/secret': SECRET });
+  const files = { large: SECRET.repeat(1000), open: SECRET, 'run/run.json': '{}', 'run/secret': SECRET };
+  await writeFiles(folder, files);
+  await chmod(join(folder, 'open'), 0o644);
   for (const name of ['large', 'run/secret']) await chmod(join(folder, name), 0o600);
   const cases: [env: NodeJS.ProcessEnv, says: RegExp][] = [
     [{ GUARD_API_KEY_FILE: path, GUARD_API_KEY: SECRET }, /GUARD_API_KEY is set as well/],
     [{ GUARD_API_KEY_FILE: join(folder, 'none') }, /cannot be read \(ENOENT\)/],
     [{ GUARD_API_KEY_FILE: folder }, /not an ordinary file/],
-    [{ GUARD_API_KEY_FILE: open }, /chmod 600/],
+    [{ GUARD_API_KEY_FILE: join(folder, 'open') }, /chmod 600/],
     [{ GUARD_API_KEY_FILE: join(folder, 'large') }, /more than 16384 bytes/],
-    [{ GUARD_API_KEY_FILE: join(run, 'secret') }, /in the run directory/],
+    [{ GUARD_API_KEY_FILE: join(folder, 'run/secret') }, /in the run directory/],
   ];
   for (const [env, says] of cases) {
     const done = await typed(['status', '--out', folder], { context: { env } });

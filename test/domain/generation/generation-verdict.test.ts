@@ -7,12 +7,8 @@ const LAG = { lagChunks: 1, lagMs: 2.5 };
 
 test('shares count the code points up to and including the chunk', () => {
   const found = { judgedChunks: 3, firstCautionSeq: 0, firstFlaggedSeq: 1, ...LAG };
-  expect(generationVerdict(CHUNKS, found)).toEqual({
-    ...found,
-    chunks: 3,
-    shareAtCaution: 0.25,
-    shareAtFlag: 0.5625,
-  });
+  const shares = { shareAtCaution: 0.25, shareAtFlag: 0.5625 };
+  expect(generationVerdict(CHUNKS, found)).toEqual({ ...found, chunks: 3, ...shares });
 });
 
 test('coverage counts the code points of the judged chunks', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { appendFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
@@ -9,7 +9,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { EmbeddedMediaRequest, GuardRequest, MediaRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import type { MediaNormalizer } from '../../../src/moderate/media/media-judge.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
 
@@ -24,9 +24,7 @@ async function media(
   content: string,
   modality: MediaRequest['modality'] = 'image',
 ): Promise<MediaRequest> {
-  const absolute = join(folder, 'uploads', path);
-  await mkdir(dirname(absolute), { recursive: true });
-  await writeFile(absolute, content);
+  await writeFiles(join(folder, 'uploads'), { [path]: content });
   const sha256 = createHash('sha256').update(content).digest('hex');
   const file = { corpus: 'uploads', path, sha256, bytes: Buffer.byteLength(content) };
   return { requestType: 'prompt', modality, file, caption: 'a caption' };
@@ -34,12 +32,11 @@ async function media(
 
 /** A normal form in which every letter of a file is a frame, or a window of 300 s. */
 const letters: MediaNormalizer = {
-  image: async (bytes, { frames }) => ({
-    frames: [...bytes.toString()]
-      .slice(0, frames)
-      .map((letter, at) => ({ index: at * 2, bytes: Buffer.from(letter) })),
-    total: bytes.length,
-  }),
+  image: async (bytes, { frames }) => {
+    const sent = [...bytes.toString()].slice(0, frames);
+    const frameOf = (letter: string, at: number) => ({ index: at * 2, bytes: Buffer.from(letter) });
+    return { frames: sent.map(frameOf), total: bytes.length };
+  },
   audio: async (file, { long, each }) => {
     const text = (await file.readFile()).toString();
     const given = long === 'truncate' ? text.slice(0, 1) : text;
@@ -61,20 +58,18 @@ function sentIn(request: GuardRequest): string {
 /** A guard to which letters are scores: a is 0, z is 1. */
 function guard(answer: (letter: string) => Outcome = scoreOf): Judge & { readonly asked: GuardRequest[] } {
   const asked: GuardRequest[] = [];
-  return {
-    asked,
-    fingerprints: new Map([[MODEL.id, MODEL]]),
-    judge: async (requests) =>
-      requests.map((request) => {
-        asked.push(request);
-        return answer(sentIn(request));
-      }),
+  const judge: Judge['judge'] = async (requests) => {
+    asked.push(...requests);
+    return requests.map((request) => answer(sentIn(request)));
   };
+  return { asked, fingerprints: new Map([[MODEL.id, MODEL]]), judge };
 }
 
 function scoreOf(letter: string): Outcome {
   return judgement((letter.charCodeAt(0) - 97) / 25);
 }
+
+const rootsOf = (above: string) => new Map([['uploads', join(above, 'uploads')]]);
 
 async function moderate(
   request: MediaRequest | EmbeddedMediaRequest,
@@ -82,13 +77,9 @@ async function moderate(
   judging: Partial<Judging> = {},
   normalizer: MediaNormalizer = letters,
 ): Promise<Outcome> {
-  const roots = new Map([['uploads', join(folder, 'uploads')]]);
-  const result = await moderateShard({ items: [judgedItem(0, request)] }, judge, {
-    roots,
-    judging,
-    normalizer,
-  });
-  return result.outcomes[0]!;
+  const options = { roots: rootsOf(folder), judging, normalizer };
+  const { outcomes } = await moderateShard({ items: [judgedItem(0, request)] }, judge, options);
+  return outcomes[0]!;
 }
 
 const failure = { error: itemError('TIMEOUT', 'too late'), attempts: 5, endpoint: 'x', moderatedAt: 'now' };
@@ -183,15 +174,11 @@ describe('a clip', () => {
 
   it('that is written to while it is decoded is not judged', async () => {
     const request = await media('a.mp3', 'abc', 'audio');
-    const judge = guard();
-    const meddling: MediaNormalizer = {
-      ...letters,
-      audio: async (file, options) => {
-        await writeFile(join(folder, 'uploads/a.mp3'), 'abd');
-        return letters.audio(file, options);
-      },
+    const audio: MediaNormalizer['audio'] = async (...given) => {
+      await writeFile(join(folder, 'uploads/a.mp3'), 'abd');
+      return letters.audio(...given);
     };
-    expect(code(await moderate(request, judge, {}, meddling))).toBe('SOURCE_CHANGED');
+    expect(code(await moderate(request, guard(), {}, { ...letters, audio }))).toBe('SOURCE_CHANGED');
   });
 });
 
@@ -209,8 +196,8 @@ it('a shard of media has a bounded number of files open', async () => {
   };
   const request = await media('a.jpg', 'a');
   const items = Array.from({ length: 200 }, (_, seq) => judgedItem(seq, request));
-  const roots = new Map([['uploads', join(folder, 'uploads')]]);
-  const { outcomes } = await moderateShard({ items }, guard(), { roots, normalizer: counting });
+  const options = { roots: rootsOf(folder), normalizer: counting };
+  const { outcomes } = await moderateShard({ items }, guard(), options);
   expect(outcomes.every((outcome) => outcome?.judgement !== null)).toBe(true);
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(32);

@@ -34,11 +34,11 @@ function expectWhole(whole: string, pieces: readonly string[]): void {
   expect(whole.slice(end).trim()).toBe('');
 }
 
+const sizedTurn = fc.tuple(
+  ...[fc.constantFrom('system', 'system', 'user', 'assistant'), fc.integer({ min: 1, max: 120 })],
+);
 const turns = fc
-  .array(
-    fc.tuple(fc.constantFrom('system', 'system', 'user', 'assistant'), fc.integer({ min: 1, max: 120 })),
-    { minLength: 1, maxLength: 14 },
-  )
+  .array(sizedTurn, { minLength: 1, maxLength: 14 })
   .map((shapes) => shapes.map(([role, words], n): Turn => [role, numbered(`t${n}w`, words)]));
 
 describe('what is sent of an item in windows', () => {
@@ -56,12 +56,10 @@ describe('what is sent of an item in windows', () => {
         const sent = guards.judged.map((request) =>
           request.requestType === 'multiturn' ? submittedTurns(request) : [],
         );
+        const texts = sent.flatMap((window) => window.map(([, text]) => text));
         for (const [, content] of messages) {
-          const texts = sent.flatMap((window) => window.map(([, text]) => text));
-          expectWhole(
-            content,
-            texts.filter((text) => content.includes(text)),
-          );
+          const own = texts.filter((text) => content.includes(text));
+          expectWhole(content, own);
         }
         expect(outcome.judgement.coverage).toMatchObject({ judged: messages.length, total: messages.length });
       }),
@@ -81,14 +79,10 @@ describe('what is sent of an item in windows', () => {
         const sent = guards.judged.flatMap((request) =>
           request.requestType === 'response' ? [request] : [],
         );
-        expectWhole(
-          prompt,
-          sent.map((request) => request.prompt ?? ''),
-        );
-        expectWhole(
-          response,
-          sent.map((request) => request.response),
-        );
+        const prompts = sent.map((request) => request.prompt ?? '');
+        expectWhole(prompt, prompts);
+        const responses = sent.map((request) => request.response);
+        expectWhole(response, responses);
         if (sent.length > 1) {
           const { judged, total } = outcome.judgement!.coverage;
           expect({ judged, total }).toEqual({ judged: response.length, total: response.length });
@@ -100,17 +94,13 @@ describe('what is sent of an item in windows', () => {
 });
 
 /** Words of several scripts, so that some texts have four bytes a token and some one. */
+const scripts = fc.constantFrom('plain words. ', '言葉と文。', 'mixed 語 words. ', 'x');
 const scriptedText = fc
-  .tuple(
-    fc.constantFrom('plain words. ', '言葉と文。', 'mixed 語 words. ', 'x'),
-    fc.integer({ min: 1, max: 400 }),
-  )
+  .tuple(scripts, fc.integer({ min: 1, max: 400 }))
   .map(([words, times]) => words.repeat(times) + 'end');
 
-const scriptedTurn: fc.Arbitrary<Turn> = fc.tuple(
-  fc.constantFrom('system', 'user', 'assistant'),
-  scriptedText,
-);
+const role = fc.constantFrom('system', 'user', 'assistant');
+const scriptedTurn: fc.Arbitrary<Turn> = fc.tuple(role, scriptedText);
 
 const request: fc.Arbitrary<ItemRequest> = fc.oneof(
   scriptedText.map(prompted),
@@ -140,9 +130,9 @@ it('the windows of an item are the same whatever was judged before, in any order
       fc.array(fc.tuple(request, fc.integer()), { minLength: 2, maxLength: 6 }),
       fc.integer({ min: 40, max: 700 }),
       async (cases, context) => {
-        const alone = await Promise.all(
-          cases.map(([item]) => judgeOne(textModerator(new SmallGuard(context)), item)),
-        );
+        const judgeAlone = ([item]: (typeof cases)[number]) =>
+          judgeOne(textModerator(new SmallGuard(context)), item);
+        const alone = await Promise.all(cases.map(judgeAlone));
         // One process judges them in another order.
         const moderator = textModerator(new SmallGuard(context));
         const order = cases.map((_, index) => index).sort((a, b) => cases[a]![1] - cases[b]![1]);

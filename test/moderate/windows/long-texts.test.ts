@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import {
-  submittedTurns,
   type GuardRequest,
   type ItemRequest,
+  submittedTurns,
   type Turn,
 } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
@@ -15,23 +15,16 @@ import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
 import { failed } from '../../record/run-fixture.ts';
 
 /** A guard with a context of a given size in bytes. Its score is 0.9 for text with "poison", else 0.1. */
-class SmallGuard implements Judge {
-  readonly fingerprints = new Map([[MODEL.id, MODEL]]);
-  readonly seen: GuardRequest[] = [];
-  readonly #bytes: number;
-
-  constructor(bytes: number) {
-    this.#bytes = bytes;
-  }
-
-  async judge(requests: readonly GuardRequest[]): Promise<Outcome[]> {
-    return requests.map((request) => {
-      this.seen.push(request);
-      const text = textsOf(request).join('');
-      if (Buffer.byteLength(text) > this.#bytes) return failed('SEQUENCE_OVERFLOW');
-      return judgement(text.includes('poison') ? 0.9 : 0.1);
-    });
-  }
+function smallGuard(bytes: number): Judge & { readonly seen: GuardRequest[] } {
+  const seen: GuardRequest[] = [];
+  const answer = (request: GuardRequest): Outcome => {
+    seen.push(request);
+    const text = textsOf(request).join('');
+    if (Buffer.byteLength(text) > bytes) return failed('SEQUENCE_OVERFLOW');
+    return judgement(text.includes('poison') ? 0.9 : 0.1);
+  };
+  const fingerprints = new Map([[MODEL.id, MODEL]]);
+  return { seen, fingerprints, judge: async (requests) => requests.map(answer) };
 }
 
 const filler = 'harmless words follow each other. ';
@@ -48,26 +41,23 @@ async function outcomeOf(
 describe('a text beyond the context of the guard', () => {
   it('is judged in windows, the worst of which counts, all of it covered (C-706)', async () => {
     const text = `${filler.repeat(100)}ünd poison. ${filler.repeat(20)}`;
-    const { judgement: verdict } = await outcomeOf(new SmallGuard(1000), prompt(text));
+    const { judgement: verdict } = await outcomeOf(smallGuard(1000), prompt(text));
     expect(verdict).toMatchObject({ score: 0.9, flagged: true, attempts: 1 });
     const { unit, judged, total, worst_at } = verdict!.coverage;
-    expect({ unit, judged, total }).toEqual({
-      unit: 'chars',
-      judged: [...text].length,
-      total: [...text].length,
-    });
+    const all = [...text].length;
+    expect({ unit, judged, total }).toEqual({ unit: 'chars', judged: all, total: all });
     const window = [...text].slice(worst_at!, worst_at! + 1000).join('');
     expect(window).toContain('poison');
   });
 
   it('carries one fingerprint, or is judged again', async () => {
-    const guard = new SmallGuard(1000);
+    const guard = smallGuard(1000);
     /** The model that answers a request: the one we know, or one without a name. */
     const by = (isKnown: (call: number, index: number) => boolean): Judge => {
       let calls = 0;
-      const judge: Judge['judge'] = async (requests) => {
+      const judge: Judge['judge'] = async (...given) => {
         const call = ++calls;
-        return (await guard.judge(requests)).map((outcome, index) =>
+        return (await guard.judge(...given)).map((outcome, index) =>
           outcome.judgement === null || isKnown(call, index)
             ? outcome
             : { judgement: { ...outcome.judgement, fingerprint: null }, failure: null },
@@ -88,7 +78,7 @@ describe('a text beyond the context of the guard', () => {
 const system: Turn = ['system', 'be kind'];
 const turn = (n: number, text = filler): Turn => [n % 2 === 0 ? 'user' : 'assistant', `${n}: ${text}`];
 it('a conversation beyond the context of the guard keeps its system turn and slides over the rest', async () => {
-  const guard = new SmallGuard(600);
+  const guard = smallGuard(600);
   const turns = Array.from({ length: 60 }, (_, n) => turn(n, n === 41 ? `${filler} poison` : filler));
   const { judgement: verdict } = await outcomeOf(guard, conversation([system, ...turns]));
   expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'turns', judged: 61, total: 61 } });
