@@ -9,7 +9,7 @@ import { guardOpener } from '../../src/guard-setup/guard-session.ts';
 import { forecastLines } from '../../src/preflight/forecast-text.ts';
 import { type Forecast, preflight } from '../../src/preflight/preflight.ts';
 import { startRun } from '../../src/runs/start-run.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
 
@@ -35,17 +35,15 @@ const forecastOf = (config: RunConfig, rate: number | null = null): Promise<Fore
 describe('a forecast', () => {
   it('counts what a run over the same sources then finds, and takes its speed afterwards', async () => {
     await writeComments(uploads, 'comments.csv', 300);
+    const said = (role: string, content: string) => ({ role, content });
     const chats = Array.from({ length: 40 }, (_, at) =>
-      JSON.stringify({
-        messages: [
-          { role: 'user', content: `Question ${at}` },
-          { role: 'assistant', content: `Answer ${at}` },
-        ],
-      }),
+      JSON.stringify({ messages: [said('user', `Question ${at}`), said('assistant', `Answer ${at}`)] }),
     );
-    await writeFile(join(uploads, 'chats.jsonl'), `${chats.join('\n')}\n{"messages":\n`);
-    await writeFile(join(uploads, 'empty.png'), '');
-    await writeFile(join(folder, 'table.csv'), 'id,title,body\n1,First,Some text\n2,Second,More text\n');
+    await writeFiles(folder, {
+      'uploads/chats.jsonl': `${chats.join('\n')}\n{"messages":\n`,
+      'uploads/empty.png': '',
+      'table.csv': 'id,title,body\n1,First,Some text\n2,Second,More text\n',
+    });
     const server = await guard();
     const config = await configOf(['uploads', 'table.csv'], { guard: [server.address] });
     const before = await forecastOf(config);

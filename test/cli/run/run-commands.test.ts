@@ -68,8 +68,9 @@ it('a run may be named by its name alone where the output folder holds it', asyn
     given.push(runDir);
     return 0;
   };
-  const runs = { resume: note, retry: note, verify: note };
-  for (const command of ['resume', 'retry', 'verify']) await typed([command, name], { context, runs });
+  const noting = { resume: note, retry: note, verify: note };
+  for (const command of ['resume', 'retry', 'verify'])
+    await typed([command, name], { context, runs: noting });
   expect(given).toEqual([1, 2, 3].map(() => join(runs, name)));
   expect((await typed(['pause', name], { context })).status).toBe(0);
   expect(await hasMarker(join(runs, name), 'paused')).toBe(true);
