@@ -16,6 +16,8 @@ export interface ServedDashboard {
   readonly token: string;
   /** `fetch` of a path with the session of somebody who is logged in; a body is sent as JSON, with our own Origin. */
   readonly fetch: (path: string, init?: { method?: string; body?: unknown }) => Promise<Response>;
+  /** The JSON of a path: asked for, or with a body posted. The request must succeed. */
+  readonly json: <T>(path: string, body?: unknown) => Promise<T>;
   /** The same with the session cookie, for requests that are built by hand. */
   readonly cookie: string;
   /** The key that its page sends besides, as `x-page-key`. */
@@ -101,7 +103,12 @@ export async function openSession(origin: string, token: string): Promise<OpenSe
     const headers = { cookie, origin, ...(method === 'GET' ? {} : changing) };
     return fetch(origin + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
   };
-  return { origin, token, fetch: fetchLoggedIn, cookie, pageKey };
+  const json = async <T>(path: string, body?: unknown): Promise<T> => {
+    const answer = await fetchLoggedIn(path, body === undefined ? {} : { method: 'POST', body });
+    expect([path, answer.status]).toEqual([path, 200]);
+    return (await answer.json()) as T;
+  };
+  return { origin, token, fetch: fetchLoggedIn, json, cookie, pageKey };
 }
 
 /** Logs in as the page does; returns the session cookie, and the key of the page. */
@@ -146,12 +153,12 @@ function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {
 
 /** The list of runs, once it is as wanted. */
 export async function listOnce(
-  { fetch }: Pick<ServedDashboard, 'fetch'>,
+  { json }: Pick<ServedDashboard, 'json'>,
   isWanted: (list: RunList) => boolean,
 ): Promise<RunList> {
   let list: RunList | null = null;
   const look = async (): Promise<unknown> => {
-    list = (await (await fetch('/api/runs')).json()) as RunList;
+    list = await json<RunList>('/api/runs');
     return isWanted(list) || list;
   };
   await expect.poll(look, { timeout: 60_000, interval: 200 }).toBe(true);
@@ -160,7 +167,7 @@ export async function listOnce(
 
 /** The row of a run, once it is as wanted. */
 export async function rowOnce(
-  served: Pick<ServedDashboard, 'fetch'>,
+  served: Pick<ServedDashboard, 'json'>,
   run: string,
   isWanted: (row: RunRow) => boolean,
 ): Promise<RunRow> {

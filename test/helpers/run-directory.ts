@@ -3,6 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
+import type { Cli } from './cli.ts';
 
 export async function jsonLines<T>(path: string): Promise<T[]> {
   const text = await readFile(path, 'utf8');
@@ -42,6 +43,22 @@ export async function committedShards(runDir: string): Promise<number> {
     shards += (await jsonLines<object>(join(log, name))).filter((line) => 'shard' in line).length;
   }
   return shards;
+}
+
+/** The only run in an output folder, once it has committed so many shards or its process is gone. */
+export function progressed({ child }: Cli, out: string, shards: number): Promise<string> {
+  return until(async () => {
+    const run = await onlyRun(out);
+    return (child.exitCode !== null || (await committedShards(run)) >= shards) && run;
+  }, `${shards} committed shards`);
+}
+
+/** Kills a process when its run has committed so many shards; returns the run directory. */
+export async function killedAt(cli: Cli, out: string, shards: number): Promise<string> {
+  const run = await progressed(cli, out, shards);
+  cli.kill('SIGKILL');
+  await cli.finished();
+  return run;
 }
 
 /** Polls for what another process writes to disk; gives up, loudly, after a minute. */

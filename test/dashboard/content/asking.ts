@@ -33,8 +33,13 @@ export class Asking {
     return `/api/runs/${this.#run.name}/items/${seq}/${what}`;
   }
 
-  async content(seq: number): Promise<ItemContent> {
-    return (await (await this.ask(seq, 'content')).json()) as ItemContent;
+  content(seq: number): Promise<ItemContent> {
+    return this.#served.json<ItemContent>(this.path(seq, 'content'), {});
+  }
+
+  /** The log of what was shown. */
+  get log(): string {
+    return join(this.#run.dir, 'review', 'reveals.jsonl');
   }
 
   /** The reason why there is nothing to show, of either route; else what is shown. A thumbnail is there only if the image is. */

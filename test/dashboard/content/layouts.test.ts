@@ -70,17 +70,14 @@ test('the content of an item is what was judged, in every layout, and every answ
   const corpus = join(folder, 'corpus');
   await duckdb(`COPY (SELECT 'row ' || range AS text FROM range(5)) TO '${join(corpus, 'n.parquet')}'`);
   const run = await judgedRun(folder, corpus, { source: { audit: 'every-turn' } });
-  const { fetch } = await serveDashboard({ out: run.out, roots: [folder] });
+  const { json } = await serveDashboard({ out: run.out, roots: [folder] });
   const judged = run.lines.filter(({ content_sha256 }) => content_sha256 !== null);
   expect(judged.length).toBeGreaterThan(25);
   const wrong: unknown[] = [];
   for (const line of judged) {
-    const path = `/api/runs/${run.name}/items/${line.seq}/content`;
-    const response = await fetch(path, { method: 'POST', body: {} });
-    const shown = (await response.json()) as ItemContent;
-    if (response.status !== 200 || hashOf(shown, line) !== line.content_sha256) {
-      wrong.push({ path: line.source.path, row: line.source.row, part: line.part, shown });
-    }
+    const shown = await json<ItemContent>(`/api/runs/${run.name}/items/${line.seq}/content`, {});
+    if (hashOf(shown, line) === line.content_sha256) continue;
+    wrong.push({ path: line.source.path, row: line.source.row, part: line.part, shown });
   }
   expect(wrong).toEqual([]);
   const reveals = await jsonLines<{ seq: number; kind: string }>(join(run.dir, 'review/reveals.jsonl'));

@@ -50,12 +50,13 @@ describe('the media of an item', () => {
     expect(await asking.content(embedded.seq)).toEqual(inside);
     expect(await asking.reasons(embedded.seq)).toEqual(['image', 'media']);
     expect(await asking.reasons(run.lines.at(-1)!.seq)).toEqual(['text', 'not_readable']);
-    const reveals = await jsonLines<{ seq: number; kind: string }>(join(run.dir, 'review', 'reveals.jsonl'));
-    expect(reveals.slice(0, 2)).toMatchObject(['content', 'media'].map((kind) => ({ seq: 0, kind })));
+    expect((await jsonLines(asking.log)).slice(0, 2)).toMatchObject(
+      ['content', 'media'].map((kind) => ({ seq: 0, kind })),
+    );
   });
 
   test('have thumbnails: blurred ones, which are no reveal, and clear ones on request, which are', async () => {
-    const { run, asking } = await askAbout({
+    const { asking } = await askAbout({
       '0016.png': await drawn(16, 8).png().toBuffer(),
       '0300.png': await drawn(300, 150).png().toBuffer(),
       '3000.png': await drawn(3000, 1500).png().toBuffer(),
@@ -71,13 +72,12 @@ describe('the media of an item', () => {
     for (const [seq, size] of ['2 × 1', '12 × 6', '12 × 6'].entries())
       expect(await sizeOf(seq, {})).toBe(size);
     for (const seq of [3, 4]) expect((await asking.ask(seq, 'thumbnail')).status).toBe(409);
-    const log = join(run.dir, 'review', 'reveals.jsonl');
-    expect(existsSync(log)).toBe(false);
+    expect(existsSync(asking.log)).toBe(false);
     const clear = { revealed: true };
     for (const [seq, size] of ['16 × 8', '300 × 150', '320 × 160'].entries())
       expect(await sizeOf(seq, clear)).toBe(size);
     expect(await sizeOf(2, {})).toBe('12 × 6');
-    expect(await jsonLines(log)).toMatchObject([0, 1, 2].map((seq) => ({ seq, kind: 'media' })));
+    expect(await jsonLines(asking.log)).toMatchObject([0, 1, 2].map((seq) => ({ seq, kind: 'media' })));
     expect((await asking.ask(0, 'thumbnail', { revealed: 'yes' })).status).toBe(400);
   });
 

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
-import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import type { ItemPage } from '../../../src/dashboard/api/items.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
@@ -12,7 +12,7 @@ import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
-import { openSession, type OpenSession } from '../../helpers/dashboard.ts';
+import { openSession } from '../../helpers/dashboard.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { askAbout, Asking } from './asking.ts';
 import { ALLOWED, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
@@ -28,12 +28,6 @@ const sexual = (more: object = {}) => ({
   subcategoryScores: { sexual_content: 0.9, ...more },
 });
 
-interface ReleaseAsked {
-  readonly session?: Pick<OpenSession, 'fetch'>;
-  readonly seq?: number;
-  readonly note?: string;
-}
-
 const turns = (...texts: readonly string[]) => ({
   messages: texts.map((content, turn) => ({ role: turn % 2 === 0 ? 'user' : 'assistant', content })),
 });
@@ -42,7 +36,7 @@ describe('restricted content', () => {
   test('is not shown where it is, nor anywhere else, and is not read', async () => {
     const picture = await drawn(40, 30).png().toBuffer();
     const url = `data:image/png;base64,${picture.toString('base64')}`;
-    const files: Readonly<Record<string, string | Buffer>> = {
+    const files = {
       'a.csv': `id,text\n1,${SECRET}\n2,harmless\n`,
       'copy.jsonl': jsonl({ text: SECRET }),
       'pair.jsonl': jsonl({ prompt: 'p', chosen: SECRET, rejected: 'beside it' }),
@@ -113,54 +107,58 @@ describe('restricted content', () => {
 
   describe('that is released', () => {
     const TOKEN = 'the-token-of-those-who-may-release';
-    const releaseOf = async (
-      asking: Asking,
-      { session = asking.served, seq = 0, note = 'a starfish' }: ReleaseAsked = {},
-    ): Promise<number> => {
-      const path = asking.path(seq, 'content').replace(/content$/, 'release');
-      return (await session.fetch(path, { method: 'POST', body: { note } })).status;
+    /** A dashboard over a run, and what asks by the right to release. */
+    const releasing = async (...given: Parameters<typeof askAbout>) => {
+      const asked = await askAbout(given[0], given[1], TOKEN);
+      const session = await openSession(asked.asking.served.origin, TOKEN);
+      const release = async (
+        seq: number,
+        note = 'a starfish',
+        by: typeof session = session,
+      ): Promise<number> => {
+        const path = asked.asking.path(seq, 'content').replace(/content$/, 'release');
+        return (await by.fetch(path, { method: 'POST', body: { note } })).status;
+      };
+      return { ...asked, session, release };
     };
 
     test('is shown from then on, with a note, by who has the right, and every look is logged before', async () => {
       const files = { 'a.csv': 'id,text\n1,starfish\n2,other\n3,starfish\n' };
-      const { folder, run, asking } = await askAbout(files, { verdictOn: () => sexual() }, TOKEN);
-      const session = await openSession(asking.served.origin, TOKEN);
-      expect(await releaseOf(asking)).toBe(403);
-      expect(await releaseOf(asking, { session, note: ' ' })).toBe(400);
-      expect(existsSync(join(run.dir, 'review', 'reveals.jsonl'))).toBe(false);
+      const { folder, run, asking, release } = await releasing(files, { verdictOn: () => sexual() });
+      expect(await release(0, 'a starfish', asking.served)).toBe(403);
+      expect(await release(0, ' ')).toBe(400);
+      expect(existsSync(asking.log)).toBe(false);
       expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
 
-      expect(await releaseOf(asking, { session })).toBe(200);
+      expect(await release(0)).toBe(200);
       expect(await asking.content(0)).toMatchObject({ kind: 'text', text: 'starfish' });
       // Its copy is the same content; another item is another.
       expect(await asking.content(2)).toMatchObject({ kind: 'text' });
       expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
-      expect(await releaseOf(asking, { session })).toBe(409);
+      expect(await release(0)).toBe(409);
       const entries = await jsonLines<object>(join(run.out, '.decisions.jsonl'));
       expect(entries).toMatchObject([{ released: 0, note: 'a starfish', run: run.name }]);
-      const reveals = await jsonLines<object>(join(run.dir, 'review', 'reveals.jsonl'));
-      expect(reveals).toMatchObject([{ seq: 0 }, { seq: 2 }]);
+      expect(await jsonLines(asking.log)).toMatchObject([{ seq: 0 }, { seq: 2 }]);
       // After a restart as well.
       const later = await Asking.of(run, folder);
       expect(await later.content(0)).toMatchObject({ kind: 'text' });
-      const item = await later.served.fetch(asking.path(0, 'content').replace(/.content$/, ''));
-      expect(await item.json()).toMatchObject({ restricted: false, released: { note: 'a starfish' } });
+      const item = await later.served.json(asking.path(0, 'content').replace(/.content$/, ''));
+      expect(item).toMatchObject({ restricted: false, released: { note: 'a starfish' } });
     });
 
     test('is never what may show children: by its guard, by a person, or by another run', async () => {
       const files = { 'a.csv': `id,text\n1,${SECRET}\n2,found\n3,elsewhere\n` };
       const verdictOn = (request: GuardRequest) => (wordsOf(request) === SECRET ? RESTRICTED : sexual());
-      const { folder, path, run, asking } = await askAbout(files, { verdictOn }, TOKEN);
-      const session = await openSession(asking.served.origin, TOKEN);
-      expect(await releaseOf(asking, { session, seq: 0 })).toBe(409);
-      for (const seq of [1, 2]) expect(await releaseOf(asking, { session, seq })).toBe(200);
+      const { folder, path, run, asking, session, release } = await releasing(files, { verdictOn });
+      expect(await release(0)).toBe(409);
+      for (const seq of [1, 2]) expect(await release(seq)).toBe(200);
       const body = { decision: 'block', categories: ['child_sexual_exploitation'], note: 'a child' };
       const reviews = `/api/runs/${run.name}/items/1/reviews`;
-      expect((await session.fetch(reviews, { method: 'POST', body })).status).toBe(200);
+      await session.json(reviews, body);
       await judgedRun(folder, path, { title: 'other', verdictOn: () => RESTRICTED });
       for (const seq of [0, 1, 2]) {
         expect(await asking.reasons(seq)).toEqual(['restricted', 'restricted']);
-        expect(await releaseOf(asking, { session, seq })).toBe(409);
+        expect(await release(seq)).toBe(409);
       }
     });
   });
@@ -187,9 +185,9 @@ describe('restricted content', () => {
     const picture = await drawn(20, 20).png().toBuffer();
     const manifest = 'path,caption,note\na.png,RESTRICTED,\nb.png,fine,\n,,a note\n';
     const { run, asking } = await askAbout({ 'a.png': picture, 'b.png': picture, 'manifest.csv': manifest });
-    const lineOf = (name: string): OutcomeLine => run.lines.find(({ source }) => source.path.endsWith(name))!;
     for (const name of ['a.png', 'b.png', 'manifest.csv']) {
-      expect(await asking.reasons(lineOf(name).seq), name).toEqual(['restricted', 'restricted']);
+      const { seq } = run.lines.find(({ source }) => source.path.endsWith(name))!;
+      expect(await asking.reasons(seq), name).toEqual(['restricted', 'restricted']);
     }
   });
 
@@ -208,8 +206,7 @@ describe('restricted content', () => {
     expect(run.lines.map(({ decided_by }) => decided_by)).toEqual(['score>=0.5', 'score>=0.5']);
     expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
     expect(await asking.content(1)).toMatchObject({ kind: 'text' });
-    const list = await asking.served.fetch(`/api/runs/${run.name}/items`, { method: 'POST', body: {} });
-    const { rows } = (await list.json()) as { rows: { seq: number; restricted: boolean }[] };
+    const { rows } = await asking.served.json<ItemPage>(`/api/runs/${run.name}/items`, {});
     expect(rows.filter(({ restricted }) => restricted).map(({ seq }) => seq)).toEqual([0]);
   });
 
@@ -237,7 +234,7 @@ describe('restricted content', () => {
     const asking = await Asking.of(later, folder);
     expect(await asking.content(3)).toMatchObject({ kind: 'text' });
     const reviews = `/api/runs/${run.name}/items/3/reviews`;
-    expect((await asking.served.fetch(reviews, { method: 'POST', body })).status).toBe(200);
+    await asking.served.json(reviews, body);
     expect(await asking.content(3)).toMatchObject({ reason: 'restricted' });
     await rm(run.dir, { recursive: true });
     expect(await asking.content(3)).toMatchObject({ reason: 'restricted' });

@@ -88,8 +88,8 @@ describe('the sources of a run', () => {
   });
 
   test('are not shown any more once the log of that was cut off, or removed', async () => {
-    const { run, asking } = await smallCorpus();
-    const log = join(run.dir, 'review', 'reveals.jsonl');
+    const { asking } = await smallCorpus();
+    const { log } = asking;
     for (const seq of [0, 1, 2]) expect(await asking.content(seq)).toMatchObject({ kind: 'text' });
     const before = await readFile(log, 'utf8');
     await writeFile(log, before.slice(0, before.indexOf('\n') + 1));
@@ -106,7 +106,7 @@ describe('the sources of a run', () => {
 
   test('are not shown when that cannot be logged', async () => {
     const { run, asking } = await smallCorpus();
-    await mkdir(join(run.dir, 'review', 'reveals.jsonl'), { recursive: true, mode: 0o700 });
+    await mkdir(asking.log, { recursive: true, mode: 0o700 });
     const response = await asking.ask(0, 'content');
     expect(response.status).toBe(503);
     const text = await response.text();
@@ -119,12 +119,11 @@ describe('the sources of a run', () => {
 
 describe('requests for content', () => {
   test('may come many at once, and each is logged', async () => {
-    const { asking, run } = await smallCorpus();
+    const { asking } = await smallCorpus();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => asking.content(index % 3)));
     expect(answers.map(({ kind }) => kind)).toEqual(new Array(20).fill('text'));
-    const reveals = await jsonLines(join(run.dir, 'review', 'reveals.jsonl'));
-    expect(reveals).toHaveLength(20);
-    expect(await readFile(join(run.dir, 'review', 'reveals.jsonl'), 'utf8')).not.toContain('alert');
+    expect(await jsonLines(asking.log)).toHaveLength(20);
+    expect(await readFile(asking.log, 'utf8')).not.toContain('alert');
   });
 
   test('end when the client goes away, and leave the server as it was', async () => {

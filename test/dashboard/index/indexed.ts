@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/config/run-config.ts';
@@ -8,6 +7,7 @@ import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import { type OutcomeLine, DECISIONS } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy, decide } from '../../../src/domain/policy.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 import { writeVerdictTable } from '../../analysis/verdict-table.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../../src/domain/taxonomy.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
@@ -17,12 +17,8 @@ export const signal = new AbortController().signal;
 export const RUN = '20261122T120000Z-night-ab12';
 
 /** An index of these lines, which are in ascending seq. Closed when the test is over. */
-export async function indexed(
-  lines: readonly OutcomeLine[],
-  policy: Policy = DEFAULT_POLICY,
-): Promise<RunIndex> {
-  const root = await mkdtemp(join(tmpdir(), 'guardsweep-indexed-'));
-  const dir = join(root, RUN);
+export async function indexed(lines: readonly OutcomeLine[], policy = DEFAULT_POLICY): Promise<RunIndex> {
+  const dir = join(await temporaryFolder(), RUN);
   const folder = join(dir, 'index');
   await mkdir(folder, { recursive: true });
   await writeFile(join(dir, 'run.json'), '{}');
@@ -32,10 +28,7 @@ export async function indexed(
   const record = { run: RUN, config: { policy } } as RunRecord;
   const reviews = Reviews.beside(dir);
   const index = await openIndex({ record, reviews, runDir: dir }, null, folder, signal);
-  onTestFinished(async () => {
-    await index.close();
-    await rm(root, { recursive: true });
-  });
+  onTestFinished(() => index.close());
   return index;
 }
 
@@ -95,16 +88,14 @@ export function randomOutcomes(count: number, random: () => number, policy: Poli
       partial: random() < 0.1,
     };
     const { decision, decidedBy } = decide(policy, verdict);
+    const coverage = { unit: 'chars', judged: verdict.partial ? 5 : 10, total: 10, worst_at: null } as const;
     return outcomeLine({
       ...where,
       ...{ score: verdict.score, flagged, decision, decided_by: decidedBy },
       subcategory_scores: verdict.subcategoryScores,
       subcategory_flags: verdict.subcategoryFlags,
       latency_ms: Math.round(random() * 20),
-      coverage:
-        random() < 0.2 && !verdict.partial
-          ? null
-          : { unit: 'chars', judged: verdict.partial ? 5 : 10, total: 10, worst_at: null },
+      coverage: random() < 0.2 && !verdict.partial ? null : coverage,
       stream: {
         ...{ chunks: 2, first_flagged_seq: null, shown_share_at_caution: null, shown_share_at_flag: null },
         ...{ lag_chunks: 0, lag_ms: 0, first_caution_seq: verdict.needsCaution ? 0 : null },

@@ -1,20 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
-import {
-  THRESHOLD_QUERY,
-  type ThresholdEffect,
-  type ThresholdQuery,
-} from '../../../src/dashboard/api/items.ts';
+import { THRESHOLD_QUERY, type ThresholdEffect } from '../../../src/dashboard/api/items.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, withThresholds, type Policy } from '../../../src/domain/policy.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { replayDecision } from '../../../src/record/outcomes/outcome-line.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 import { random, rounds } from '../../helpers/corpus.ts';
 import { indexed, signal, randomOutcomes } from './indexed.ts';
 
@@ -28,7 +24,7 @@ const level = fc.option(
   { nil: null },
 );
 
-const QUERY: fc.Arbitrary<ThresholdQuery> = fc
+const QUERY = fc
   .dictionary(fc.constantFrom(...KEYS), fc.record({ review: level, block: level }), { maxKeys: 5 })
   .map((thresholds) => THRESHOLD_QUERY.parse({ thresholds }));
 
@@ -108,8 +104,7 @@ describe('other thresholds', () => {
   });
 
   it('mean what a policy file with them means', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'guardsweep-policy-'));
-    const path = join(folder, 'policy.yaml');
+    const path = join(await temporaryFolder(), 'policy.yaml');
     const given = fc
       .uniqueArray(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 4 })
       .chain((keys) => fc.tuple(...keys.map((key) => fc.tuple(fc.constant(key), level, level))));
@@ -129,7 +124,6 @@ describe('other thresholds', () => {
       }),
       { seed: SEED, numRuns: rounds(40) },
     );
-    await rm(folder, { recursive: true });
   });
 
   it('are shown beside how scores are spread', async () => {

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countReviews, progressText } from '../../../src/analysis/reviewed-items.ts';
@@ -8,6 +7,7 @@ import type { ReviewProgress, SavedReviews, SavedWithCopies } from '../../../src
 import { readRecord } from '../../../src/record/read-record.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
+import { sharedFolder } from '../../helpers/cli.ts';
 import { serveDashboard, type ServedDashboard, startDashboard } from '../../helpers/dashboard.ts';
 import { ALLOWED, flaggedFor, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 import { jsonLines, outcomes } from '../../helpers/run-directory.ts';
@@ -26,7 +26,7 @@ const POLICY = {
   ...{ allowFlagged: false, allowPartial: false },
 };
 
-let folder: string;
+const folder = sharedFolder();
 let out: string;
 let served: ServedDashboard;
 
@@ -48,13 +48,8 @@ async function night(texts: readonly string[], score: number): Promise<string> {
 }
 
 /** Asks a server about a run. */
-function server(dir: string, { fetch }: Pick<ServedDashboard, 'fetch'> = served) {
-  const ask = async <T>(path: string, body?: unknown): Promise<T> => {
-    const init = body === undefined ? {} : { method: 'POST', body };
-    const answer = await fetch(`/api/runs/${basename(dir)}${path}`, init);
-    expect(answer.status, path).toBe(200);
-    return (await answer.json()) as T;
-  };
+function server(dir: string, { json }: Pick<ServedDashboard, 'json'> = served) {
+  const ask = <T>(path: string, body?: unknown) => json<T>(`/api/runs/${basename(dir)}${path}`, body);
   const list = async (filter: NonNullable<ItemQuery['filter']>): Promise<ItemPage['rows']> =>
     (await ask<ItemPage>('/items', { filter, sort: 'corpus' })).rows;
   return { ask, list };
@@ -78,7 +73,6 @@ describe('two nights over one folder', () => {
   let second: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'guardsweep-nights-'));
     const dir = await night(FIRST, 0.41);
     served = await startDashboard({ out, roots: [folder] });
     // Names of runs tell which came first, to the second.
@@ -105,10 +99,7 @@ describe('two nights over one folder', () => {
     second = await night([...FIRST, ...ADDED], 0.93);
   });
 
-  afterAll(async () => {
-    await served.close();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => served.close());
 
   it('count what is new, seen before and reopened on every surface', async () => {
     expect(await counts(second)).toEqual([
@@ -161,8 +152,7 @@ describe('two nights over one folder', () => {
 
   it('share an undo, after which the decision before it counts again', async () => {
     const { ask } = server(second);
-    const decide = (decision: string | null): Promise<SavedWithCopies> =>
-      ask(`/items/${SAME}/reviews`, { decision });
+    const decide = (decision: string | null) => ask<SavedWithCopies>(`/items/${SAME}/reviews`, { decision });
     const saved = await decide('block');
     expect(saved).toMatchObject({ number: 2, copies: [SAME + 1], current: { carried: false, agrees: true } });
     const before = server(first, await serveDashboard({ out, roots: [folder] }));

@@ -10,7 +10,7 @@ import { readLabels } from '../../../src/analysis/labels/read-labels.ts';
 import { replay } from '../../../src/analysis/replay.ts';
 import { startRun } from '../../../src/library/start-run.ts';
 import { folderWith, temporaryFolder, writeFiles } from '../../helpers/cli.ts';
-import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { serveDashboard } from '../../helpers/dashboard.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
 import { failed, finishedRun, resultOf, signal, verdict } from '../../record/run-fixture.ts';
@@ -37,36 +37,28 @@ function judged(each: Item): Outcome {
   return { judgement: { ...judgement!, subcategoryFlags: ['child_sexual_exploitation'] }, failure: null };
 }
 
-interface Served extends ServedDashboard {
-  readonly dir: string;
-  readonly run: string;
+/** The API of a dashboard about one run. */
+async function dashboardOver(dir: string, roots?: readonly string[]) {
+  const run = basename(dir);
+  const server = await serveDashboard({ out: dirname(dir), ...(roots && { roots }) });
+  const json = <T>(path: string, body?: unknown) => server.json<T>(`/api/runs/${run}${path}`, body);
+  const ask = (path: string, body?: unknown) =>
+    server.fetch(`/api/runs/${run}${path}`, body === undefined ? {} : { method: 'POST', body });
+  return { server, dir, run, json, ask };
 }
 
 /** A server over a new run. */
-async function served(): Promise<Served> {
+async function served() {
   const items = Array.from({ length: FIRST_TURN + 3 }, (_, seq) => item(seq));
   const shard = { shard: 0, pass: 1, lane: 'text' as const, items };
   const { dir } = await finishedRun([resultOf(shard, judged)]);
-  return { ...(await serveDashboard({ out: dirname(dir) })), dir, run: basename(dir) };
-}
-
-/** The body of an answer of 200. */
-async function answered<T>(
-  { fetch, run }: Served,
-  path: string,
-  init?: Parameters<ServedDashboard['fetch']>[1],
-): Promise<T> {
-  const response = await fetch(`/api/runs/${run}${path}`, init);
-  expect([path, response.status]).toEqual([path, 200]);
-  return (await response.json()) as T;
+  return dashboardOver(dir);
 }
 
 describe('the review list', () => {
   it('has items by severity, their counts, and what thresholds would decide', async () => {
-    const server = await served();
-    const post = <T>(path: string, body: object): Promise<T> =>
-      answered<T>(server, path, { method: 'POST', body });
-    const page = await post<ItemPage>('/items', {});
+    const { json } = await served();
+    const page = await json<ItemPage>('/items', {});
     expect(page).toMatchObject({ total: FIRST_TURN + 3, offset: 0 });
     expect(page.rows[0]).toMatchObject({ decision: 'block', score: 0.93, categories: ['hate'] });
     expect(page.rows.at(-1)).toMatchObject({ seq: FAILED, decision: null, error_code: 'TIMEOUT' });
@@ -74,22 +66,22 @@ describe('the review list', () => {
     for (const [seq, text] of ODD_TEXTS.entries()) expect(odd.get(seq)).toBe(text.slice(0, 500));
     expect(page.rows.find(({ seq }) => seq === RESTRICTED)).toMatchObject({ restricted: true });
 
-    const found = await post<ItemPage>('/items', { filter: { search: "'; drop table" } });
+    const found = await json<ItemPage>('/items', { filter: { search: "'; drop table" } });
     expect(found.rows.map(({ seq }) => seq)).toEqual([0]);
-    const facets = await post<Facets>('/facets', { decisions: ['error'] });
+    const facets = await json<Facets>('/facets', { decisions: ['error'] });
     expect([facets.total, facets.decisions.error, facets.error_codes['TIMEOUT']]).toEqual([1, 1, 1]);
 
-    const none = await post<ThresholdEffect>('/thresholds', { thresholds: {} });
+    const none = await json<ThresholdEffect>('/thresholds', { thresholds: {} });
     expect(none.changes).toEqual([]);
     const thresholds = { default: { review: 0, block: null } };
-    const all = await post<ThresholdEffect>('/thresholds', { thresholds });
+    const all = await json<ThresholdEffect>('/thresholds', { thresholds });
     expect(all.then).toMatchObject({ allow: 0, block: 1 });
-    const { score } = await answered<{ score: number[] }>(server, '/scores');
+    const { score } = await json<{ score: number[] }>('/scores');
     expect(score.reduce((sum, items) => sum + items)).toBe(FIRST_TURN + 2);
   });
 
   it('refuses queries of another form', async () => {
-    const { fetch, run } = await served();
+    const { ask } = await served();
     for (const [path, body] of [
       ['/items', { sort: 'seq; DROP TABLE items' }],
       ['/items', { filter: { corpora: [1] } }],
@@ -98,29 +90,28 @@ describe('the review list', () => {
       ['/thresholds', { thresholds: { score: { review: 0, block: 1 } } }],
       ['/thresholds', { thresholds: { hate: { review: 2, block: null } } }],
     ] as const) {
-      const { status } = await fetch(`/api/runs/${run}${path}`, { method: 'POST', body });
+      const { status } = await ask(path, body);
       expect([path, body, status]).toEqual([path, body, 400]);
     }
   });
 
   it('has no run but those of its folder, and no item that is not there', async () => {
-    const server = await served();
-    const { run } = server;
+    const { server, json, ask } = await served();
     for (const path of ['/api/runs/none/items/0', '/api/runs/..%2f..%2fetc/items/0']) {
       expect((await server.fetch(path)).status).toBe(404);
     }
-    await answered(server, '/items/0');
+    await json('/items/0');
     for (const seq of ['999', '-1', '1e3', '0x1', '9'.repeat(16), '%00']) {
-      expect((await server.fetch(`/api/runs/${run}/items/${seq}`)).status).toBe(404);
+      expect((await ask(`/items/${seq}`)).status).toBe(404);
     }
   });
 
   it('says what the record says of an item, and which turn tipped its conversation', async () => {
-    const server = await served();
-    const last = await answered<ItemDetail>(server, `/items/${FIRST_TURN}`);
+    const { json } = await served();
+    const last = await json<ItemDetail>(`/items/${FIRST_TURN}`);
     expect(last.line).toMatchObject({ seq: FIRST_TURN, turn: 1, decision: 'allow' });
     expect(last.tipped_by).toEqual({ turn: 2, seq: FIRST_TURN + 1 });
-    const restricted = await answered<ItemDetail>(server, `/items/${RESTRICTED}`);
+    const restricted = await json<ItemDetail>(`/items/${RESTRICTED}`);
     expect(restricted).toMatchObject({
       ...{ restricted: true, restricted_by: 'child_sexual_exploitation', tipped_by: null, reviews: [] },
     });
@@ -136,19 +127,17 @@ it('shows the snippet of an item on no route that logs no look', async () => {
   const flags = { includeContent: true, policy: 'policy.yaml', canaries: 'off' };
   const { dir } = await startRun({ cwd: folder, paths: ['a.txt'], guard: 'embedded:', flags });
   expect(await readFile(join(dir, 'verdicts.jsonl'), 'utf8')).toContain('words that only');
-  const run = basename(dir);
-  const server = { ...(await serveDashboard({ out: dirname(dir), roots: [folder] })), dir, run };
-  await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'block' } });
+  const { server, run, json, ask } = await dashboardOver(dir, [folder]);
+  await json('/items/0/reviews', { decision: 'block' });
   for (const path of ['/items/0', '/labels/labels.jsonl', '']) {
-    const response = await server.fetch(`/api/runs/${run}${path}`);
+    const response = await ask(path);
     expect([path, response.status]).toEqual([path, 200]);
     expect(await response.text()).not.toContain('only an analyst');
   }
-  const [task] = await answered<object[]>(server, '/labels/label-studio.json', { method: 'POST' });
+  const [task] = await json<object[]>('/labels/label-studio.json', {});
   expect(task).toMatchObject({ data: { text: 'words that only an analyst may see', not_shown: null } });
   expect(await readFile(join(dir, 'review', 'reveals.jsonl'), 'utf8')).toContain('"seq":0');
-  const list = await server.fetch(`/api/runs/${run}/items`, { method: 'POST', body: {} });
-  expect(await list.text()).not.toContain('only an analyst');
+  expect(await (await ask('/items', {})).text()).not.toContain('only an analyst');
   const report = await (await server.fetch(`/runs/${run}/report.html`)).text();
   expect(report).toContain('a.txt');
   expect(report).not.toContain('only an analyst');
@@ -157,18 +146,15 @@ it('shows the snippet of an item on no route that logs no look', async () => {
 it('takes no column from the names of folders', async () => {
   const folder = join(await temporaryFolder(), 'seq=5', 'decided_by=none');
   await writeFiles(folder, { 'a.csv': 'text\none\ntwo\n' });
-  const { out, dir, name } = await judgedRun(folder, join(folder, 'a.csv'));
-  const server = { ...(await serveDashboard({ out })), dir, run: name };
-  const page = await answered<ItemPage>(server, '/items', { method: 'POST', body: { sort: 'corpus' } });
+  const { json } = await dashboardOver((await judgedRun(folder, join(folder, 'a.csv'))).dir);
+  const page = await json<ItemPage>('/items', { sort: 'corpus' });
   expect(page.rows.map(({ seq }) => seq)).toEqual([0, 1]);
 });
 
 describe('reviews', () => {
   it('are kept beside the run, and exported as labels that replay reads, but for restricted items', async () => {
-    const server = await served();
-    const { run, dir } = server;
-    const review = (seq: number, body: object): Promise<Review> =>
-      answered<Review>(server, `/items/${seq}/reviews`, { method: 'POST', body });
+    const { dir, json, ask } = await served();
+    const review = (seq: number, body: object) => json<Review>(`/items/${seq}/reviews`, body);
     const agreed = { current: { agrees: true, carried: false, reopened: false } };
     const note = '</script><script>alert(1)</script>\u0000\ud800';
     const overturned = { seq: 0, current: { agrees: false }, note };
@@ -178,12 +164,12 @@ describe('reviews', () => {
     expect(await review(4, { decision: 'block' })).toMatchObject({ current: { agrees: false } });
     expect(await review(4, { decision: null })).toMatchObject({ decision: null, current: null });
 
-    const { reviews } = await answered<ItemDetail>(server, '/items/0');
+    const { reviews } = await json<ItemDetail>('/items/0');
     expect(reviews).toMatchObject([{ decision: 'allow', by: expect.any(String) as string, note }]);
-    const facets = await answered<Facets>(server, '/facets', { method: 'POST', body: {} });
+    const facets = await json<Facets>('/facets', {});
     expect(facets.reviews).toEqual({ open: FIRST_TURN, reopened: 0, agreed: 2, overturned: 1 });
 
-    const labels = await server.fetch(`/api/runs/${run}/labels/labels.jsonl`);
+    const labels = await ask('/labels/labels.jsonl');
     expect(labels.headers.get('content-disposition')).toBe('attachment; filename="labels.jsonl"');
     const path = join(dirname(dir), 'labels.jsonl');
     await writeFile(path, await labels.text());
@@ -197,14 +183,11 @@ describe('reviews', () => {
   });
 
   it('are exported as tasks of Label Studio, without the content of a run of somebody else', async () => {
-    const server = await served();
-    const { fetch, run } = server;
-    for (const decision of ['allow', 'block']) {
-      const body = { decision, categories: ['hate'], note: 'why' };
-      await answered(server, '/items/3/reviews', { method: 'POST', body });
-    }
-    await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'allow' } });
-    const tasks = await answered<object[]>(server, '/labels/label-studio.json', { method: 'POST' });
+    const { json, ask } = await served();
+    for (const decision of ['allow', 'block'])
+      await json('/items/3/reviews', { decision, categories: ['hate'], note: 'why' });
+    await json('/items/0/reviews', { decision: 'allow' });
+    const tasks = await json<object[]>('/labels/label-studio.json', {});
     expect(tasks).toHaveLength(2);
     const chosen = { decision: ['block'], categories: ['hate'] };
     const results = Object.entries(chosen).map(([from_name, choices]) => ({
@@ -217,14 +200,13 @@ describe('reviews', () => {
       annotations: [{ result: [...results, note] }],
     });
     expect(JSON.stringify(tasks)).not.toContain('text 3');
-    expect((await fetch(`/api/runs/${run}/labels/label-studio.json`)).status).toBe(404);
+    expect((await ask('/labels/label-studio.json')).status).toBe(404);
   });
 
   it('are saved for many items at once, but for restricted ones and those reviewed meanwhile', async () => {
-    const server = await served();
-    const post = (items: readonly object[]): Promise<SavedReviews> =>
-      answered<SavedReviews>(server, '/reviews', { method: 'POST', body: { items, note: 'alike' } });
-    await answered(server, '/items/1/reviews', { method: 'POST', body: { decision: 'block' } });
+    const { json, ask } = await served();
+    const post = (items: readonly object[]) => json<SavedReviews>('/reviews', { items, note: 'alike' });
+    await json('/items/1/reviews', { decision: 'block' });
     const asked = [0, 1, 3, RESTRICTED].map((seq) => ({ seq, decision: 'allow', after: 0 }));
     const { saved, left } = await post(asked);
     expect(saved).toMatchObject([0, 3].map((seq) => ({ seq, number: 1, decision: 'allow', note: 'alike' })));
@@ -233,17 +215,14 @@ describe('reviews', () => {
     const unknown = { seq: 999, decision: 'allow', after: 0 };
     const partly = await post([{ seq: 4, decision: 'review', after: 0 }, unknown]);
     expect(partly).toMatchObject({ saved: [{ seq: 4 }], left: [] });
-    const body = { items: [unknown] };
-    const { status } = await server.fetch(`/api/runs/${server.run}/reviews`, { method: 'POST', body });
-    expect(status).toBe(404);
+    expect((await ask('/reviews', { items: [unknown] })).status).toBe(404);
     const undone = saved.map(({ seq, number }) => ({ seq, decision: null, after: number }));
     expect((await post(undone)).saved).toMatchObject([{ decision: null }, { decision: null }]);
   });
 
   it('are refused for what is no item and no decision', async () => {
-    const { fetch, run } = await served();
-    const post = async (seq: number, body: object): Promise<number> =>
-      (await fetch(`/api/runs/${run}/items/${seq}/reviews`, { method: 'POST', body })).status;
+    const { ask } = await served();
+    const post = async (seq: number, body: object) => (await ask(`/items/${seq}/reviews`, body)).status;
     expect(await post(999, { decision: 'allow' })).toBe(404);
     expect(await post(0, { decision: 'delete' })).toBe(400);
     expect(await post(0, { decision: 'allow', note: 'x'.repeat(2001) })).toBe(400);

@@ -2,7 +2,7 @@ import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { expect, it, afterAll, beforeAll } from 'vitest';
-import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
+import type { RunDetail, RunList, RunRow } from '../../../src/dashboard/api/runs.ts';
 import { purgeRun } from '../../../src/runs/retention/purge-run.ts';
 import { folderWith } from '../../helpers/cli.ts';
 import { serveDashboard, type ServedDashboard, startDashboard } from '../../helpers/dashboard.ts';
@@ -16,9 +16,8 @@ async function finishedRun(): Promise<JudgedRun & { readonly folder: string }> {
   return { folder, ...(await judgedRun(folder, join(folder, 'three.csv'), { title: 'three' })) };
 }
 
-async function listed(served: ServedDashboard): Promise<RunRow[]> {
-  return ((await (await served.fetch('/api/runs')).json()) as { runs: RunRow[] }).runs;
-}
+const listed = async ({ json }: ServedDashboard): Promise<readonly RunRow[]> =>
+  (await json<RunList>('/api/runs')).runs;
 
 it('lists hundreds of runs, finished or not, and one bad directory is its own problem', async () => {
   const { out, dir } = await finishedRun();
@@ -63,12 +62,9 @@ it('shows a purged run as such, with its counts', async () => {
   expect(before).toMatchObject({ state: 'finished', problem: null });
   await purgeRun(dir, { by: 'mia', now: new Date('2026-12-24T00:00:00Z') });
   const path = `/api/runs/${basename(dir)}`;
-  const detail = (await (await served.fetch(path)).json()) as RunDetail;
-  const row = {
-    ...before,
-    state: 'purged',
-    problem: 'purged on 2026-12-24 by mia; the head and counts are kept',
-  };
+  const detail = await served.json<RunDetail>(path);
+  const problem = 'purged on 2026-12-24 by mia; the head and counts are kept';
+  const row = { ...before, state: 'purged', problem };
   expect(detail).toMatchObject({ ...row, summary: { items: 3, verdicts: 3, errors: 0 }, command: null });
   expect(await listed(served)).toEqual([row]);
   expect((await served.fetch(`${path}/items/0`)).status).toBe(409);
@@ -115,8 +111,7 @@ it('a report is for our own pages, as a page of no origin', async () => {
 
 it('shows a run from elsewhere, and reads no content for it', async () => {
   const { folder, out, dir } = await finishedRun();
-  const detail = async (served: ServedDashboard, run = basename(dir)): Promise<RunDetail> =>
-    (await (await served.fetch(`/api/runs/${run}`)).json()) as RunDetail;
+  const detail = ({ json }: ServedDashboard, run = basename(dir)) => json<RunDetail>(`/api/runs/${run}`);
   const served = await serveDashboard({ out, roots: [folder] });
   expect((await detail(served)).content).toEqual({ readable: true, reason: null });
   const elsewhere = await serveDashboard({ out, roots: [out] });
