@@ -1,16 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { appendFile, cp, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { typed } from '../cli/terminal.ts';
-import { printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
+import { printedRun, temporaryFolder, useFolder, writeFiles } from '../helpers/cli.ts';
 import { reseal } from '../record/reseal.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
-
-const run = promisify(execFile);
 
 /** The commands of docs/audit.md, in order, as one script. */
 async function commands(signed: boolean): Promise<string> {
@@ -23,7 +20,11 @@ async function commands(signed: boolean): Promise<string> {
     .join('');
 }
 
-let folder: string;
+/** Runs them in a run directory; `signed`: with those that check the signature. */
+const audit = async (cwd: string, signed: boolean) =>
+  promisify(execFile)('sh', ['-c', await commands(signed)], { cwd });
+
+const folder = useFolder();
 
 /** A copy of a finished run with errors and equal texts, signed, in a folder beside the public key. */
 async function finishedRun(): Promise<string> {
@@ -34,7 +35,6 @@ async function finishedRun(): Promise<string> {
 
 beforeAll(async () => {
   debianProgram(['jq'], { versionFlag: '--version', package: 'jq' });
-  folder = await mkdtemp(join(tmpdir(), 'guardsweep-audit-'));
   await writeFiles(folder, {
     'in/a.csv': 'text\nhello there\n""\nI will kill you\nhello there\n',
     'in/b.jsonl': '{"text":"good morning"}\n{"text":\n{"text":"hello there"}\n',
@@ -48,13 +48,12 @@ beforeAll(async () => {
   const done = await typed(['enqueue', 'in', '--quiet', '--no-report'], { runs: runCommands, context });
   expect(done.status).toBe(5);
   await cp(printedRun(done), join(folder, 'audit', 'run'), { recursive: true });
-  return () => rm(folder, { recursive: true });
 });
 
 describe('the commands of docs/audit.md', () => {
   it('find nothing wrong with a run, and print what the page says', async () => {
     const cwd = await finishedRun();
-    const { stdout, stderr } = await run('sh', ['-c', await commands(true)], { cwd });
+    const { stdout, stderr } = await audit(cwd, true);
     expect(stderr).toBe('');
     const summary = JSON.parse(await readFile(join(cwd, 'summary.json'), 'utf8')) as { items: number };
     expect(stdout.split('\n').slice(0, 2)).toEqual([String(summary.items), String(summary.items)]);
@@ -69,14 +68,14 @@ describe('the commands of docs/audit.md', () => {
   ])('find that %s was changed', async (_, change) => {
     const cwd = await finishedRun();
     await change(cwd);
-    await expect(run('sh', ['-c', await commands(false)], { cwd })).rejects.toMatchObject({ code: 1 });
+    await expect(audit(cwd, false)).rejects.toMatchObject({ code: 1 });
   });
 
   it('find a record that somebody without the key made anew', async () => {
     const cwd = await finishedRun();
     await reseal(cwd, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
     const said = expect.stringContaining('Signature Verification Failure') as string;
-    await expect(run('sh', ['-c', await commands(true)], { cwd })).rejects.toMatchObject({ stdout: said });
+    await expect(audit(cwd, true)).rejects.toMatchObject({ stdout: said });
   });
 
   it.each([
@@ -89,9 +88,7 @@ describe('the commands of docs/audit.md', () => {
     const text = await readFile(join(cwd, path), 'utf8');
     await writeFile(join(cwd, path), text.replace(found, changed));
     await reseal(cwd);
-    const failure: unknown = await run('sh', ['-c', await commands(false)], { cwd }).catch(
-      (error: unknown) => error,
-    );
-    expect(failure).toMatchObject({ code: 1, stdout: expect.stringContaining(message) as string });
+    const said = expect.stringContaining(message) as string;
+    await expect(audit(cwd, false)).rejects.toMatchObject({ code: 1, stdout: said });
   });
 });

@@ -11,30 +11,19 @@ const PRELOAD = new URL('../helpers/preload/loaded-libraries.mjs', import.meta.u
 /** Small enough to be in normal form already, and so to be sent as it is. */
 const photo = drawn(300, 200).jpeg();
 
-interface Observed {
-  readonly folder: string;
-  readonly image: string;
-  readonly env: NodeJS.ProcessEnv;
-  /** Of the threads of the main process, which must have ended: what each had loaded. */
-  readonly loaded: () => Promise<readonly string[]>;
-}
-
-async function observed(): Promise<Observed> {
+async function observed() {
   const folder = await temporaryFolder();
-  const image = join(folder, 'photo.jpg');
-  await photo.toFile(image);
   const file = join(folder, 'loaded');
   const env = { NODE_OPTIONS: `--import=${PRELOAD}`, LIBRARIES_FILE: file };
-  return {
-    folder,
-    image,
-    env,
-    loaded: async () => [...new Set((await readFile(file, 'utf8')).split(/\s/))].filter(Boolean),
-  };
+  /** Of the threads of the main process, which must have ended: what each had loaded. */
+  const loaded = async () => [...new Set((await readFile(file, 'utf8')).split(/\s/))].filter(Boolean);
+  return { folder, env, loaded };
 }
 
 it('judges an image with the embedded guard without loading a decoder of its own', async () => {
-  const { folder, image, env, loaded } = await observed();
+  const { folder, env, loaded } = await observed();
+  const image = join(folder, 'photo.jpg');
+  await photo.toFile(image);
   const { status } = await guardsweep(['enqueue', image, '--out', join(folder, 'runs')], { env });
   expect(status).toBe(0);
   expect(await loaded()).toEqual(['none']);

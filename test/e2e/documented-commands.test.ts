@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { useFolder } from '../helpers/cli.ts';
 import {
   asBuilt,
   documentedFolder,
@@ -70,8 +70,7 @@ const masked = (output: string): string =>
     .replaceAll(/^Chain head: [0-9a-f]{64}$/gm, 'Chain head: …');
 
 // One for all tests: they run at the same time, so none of them may remove a folder when it ends.
-const parent = mkdtempSync(join(tmpdir(), 'guardsweep-test-'));
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
+const parent = useFolder();
 
 describe('the commands of the pages', () => {
   it.concurrent.for(pages)(
@@ -86,11 +85,8 @@ describe('the commands of the pages', () => {
 
   it('print what the README shows', async ({ signal }) => {
     const [, shown] = /\n```\n(Judged [^]*?)```\n/.exec(pageText('README.md'))!;
-    const { stdout } = await runScript(
-      await documentedFolder(parent),
-      'guardsweep enqueue jobs/sample',
-      signal,
-    );
+    const folder = await documentedFolder(parent);
+    const { stdout } = await runScript(folder, 'guardsweep enqueue jobs/sample', signal);
     expect(masked(shown!)).toBe(masked(stdout));
   });
 

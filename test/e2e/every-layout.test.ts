@@ -1,11 +1,12 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import type { Summary } from '../../src/record/summary/summary.ts';
+import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { folderWith, guardsweep, printedRun, type Finished } from '../helpers/cli.ts';
+import { folderWith, guardsweep, printedRun, temporaryFolder, type Finished } from '../helpers/cli.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 
 /** Stands in every text, good or bad; whatever a run leaves behind must not hold it. */
@@ -110,25 +111,23 @@ async function expectNoContent(done: Finished): Promise<void> {
 
 describe('a corpus of every layout and every kind of bad row', () => {
   it('ends with one outcome an item, in order, and leaves no word of content behind', async () => {
-    const folder = await folderWith(
-      Object.fromEntries(FILES.map(([path, content]) => [`uploads/${path}`, content])),
-    );
-    const done = await guardsweep(['enqueue', 'uploads', '--out', 'runs'], { cwd: folder });
+    const files = FILES.map(([path, content]) => [`uploads/${path}`, content] as const);
+    const cwd = await folderWith(Object.fromEntries(files));
+    const done = await guardsweep(['enqueue', 'uploads', '--out', 'runs'], { cwd });
     expect(done.status).toBe(5);
     const run = printedRun(done);
     const lines = await outcomes(run);
     const bySource = new Map<string, string>();
     for (const { source, error } of lines) {
       const path = source.path.replace(/^uploads\//, '');
-      const before = bySource.has(path) ? `${bySource.get(path)} ` : '';
-      bySource.set(path, before + (error?.code ?? 'ok'));
+      bySource.set(path, `${bySource.get(path) ?? ''} ${error?.code ?? 'ok'}`);
     }
-    expect([...bySource]).toEqual(FILES.map(([path, , expected]) => [path, expected]).sort());
+    expect([...bySource]).toEqual(FILES.map(([path, , expected]) => [path, ` ${expected}`]).sort());
 
     expect(lines.map((line) => line.seq)).toEqual(lines.map((_, index) => index));
     const errors = await jsonLines<OutcomeLine>(join(run, 'errors.jsonl'));
     expect(errors).toEqual(lines.filter((line) => line.status === 'error'));
-    const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Summary;
+    const summary = (await finishedSummary(run))!;
     expect(summary.items).toBe(lines.length);
     expect(summary.fitted_headers).toEqual([expect.stringMatching(/a\/wide-header\.csv$/)]);
     expect(summary.verdicts + summary.errors).toBe(lines.length);
@@ -143,8 +142,8 @@ describe('a corpus of every layout and every kind of bad row', () => {
   it('shows no content either when a table has no header', async () => {
     const row = (at: number): string =>
       `${text('a sentence that somebody wrote')} ${at},${text('another of theirs')}\n`;
-    const folder = await folderWith({ 'bare.csv': [1, 2, 3].map(row).join('') });
-    const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
+    const cwd = await folderWith({ 'bare.csv': [1, 2, 3].map(row).join('') });
+    const done = await guardsweep(['enqueue', 'bare.csv'], { cwd });
     expect(done.status).toBe(0);
     expect(done.stdout).toContain('Judged as text by what they hold: 1, 2 in bare.csv');
     await expectNoContent(done);
@@ -156,12 +155,9 @@ describe('a corpus of every layout and every kind of bad row', () => {
     const done = await guardsweep([...EVERY_TURN, '--no-report'], { cwd });
     expect(done.status).toBe(0);
     const lines = await outcomes(printedRun(done));
-    expect(lines.map(({ id, coverage }) => [id, coverage?.total])).toEqual([
-      ['talk#1', 1],
-      ['talk#2', 2],
-      ['talk#3', 3],
-    ]);
-    expect(lines.map(({ turn }) => turn)).toEqual([1, 2, 3]);
+    expect(lines.map(({ id, turn, coverage }) => [id, turn, coverage?.total])).toEqual(
+      [1, 2, 3].map((turn) => [`talk#${turn}`, turn, turn]),
+    );
     expect(lines[2]?.cache_usage).toHaveLength(8);
   });
 
@@ -177,7 +173,7 @@ describe('a corpus of every layout and every kind of bad row', () => {
     const done = await guardsweep([...EVERY_TURN, '--no-report'], { cwd });
     expect(done.status).toBe(0);
     const run = printedRun(done);
-    const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Summary;
+    const summary = (await finishedSummary(run))!;
     // Every turn but the new one is found in the cache: 0+1+2 of 1+2+3 messages, and 0+1+2+3+4 of 1+2+3+4+5.
     expect(summary.cache).toMatchObject({
       ...{ message_hits: 13, message_misses: 8, writes: 8, l1_evictions: 0, l2_evictions: 0 },
@@ -185,4 +181,70 @@ describe('a corpus of every layout and every kind of bad row', () => {
     expect(done.stderr + done.stdout).toContain('61.9% of messages');
     expect(await verifyRun(run)).toMatchObject({ ok: true });
   });
+});
+
+const ABUSIVE = 'I will kill you and your whole family tonight';
+const BAD: readonly number[] = [3, 8, 14, 15, 21, 27, 30, 36, 40];
+const NUMBERS = Array.from({ length: 40 }, (_, index) => index + 1);
+
+const says = (number: number): string =>
+  BAD.includes(number) ? ABUSIVE : `see you at lunch number ${number}, bring the salad`;
+const sender = (number: number): string => ['Ann', 'Bob', 'Cleo'][number % 3]!;
+const dated = (number: number): string =>
+  `31/12/2023, 21:${String(number).padStart(2, '0')} - ${sender(number)}: ${says(number)}\n`;
+
+/** The same forty messages as applications export them. */
+const CHATS: Record<string, string> = {
+  'chats/WhatsApp Chat with Team.txt': NUMBERS.map(dated).join(''),
+  'chats/slack/2024-01-01.json': JSON.stringify(
+    NUMBERS.map((at) => ({ type: 'message', user: sender(at), text: says(at), ts: `${at}.01` })),
+  ),
+};
+
+it('judges each message of a chat, and says which conversations it judged as a whole', async () => {
+  const training = jsonl({ messages: [user(says(1)), assistant(says(1)), user(says(1))] });
+  const cwd = await folderWith({ ...CHATS, 'chats/training.jsonl': training });
+  const done = await guardsweep(['enqueue', 'chats', '--no-report'], { cwd });
+  expect(done.status).toBe(0);
+  const run = printedRun(done);
+  const lines = await outcomes(run);
+  for (const path of Object.keys(CHATS)) {
+    const messages = lines.filter((line) => line.source.path === path);
+    expect(messages.map((line) => line.source.row)).toEqual(NUMBERS);
+    const flagged = messages.filter((line) => line.status === 'ok' && line.decision !== 'allow');
+    expect({ path, flagged: flagged.map((line) => line.source.row) }).toEqual({ path, flagged: BAD });
+  }
+  const judged_as_whole = { conversations: 1, earlier_turns: 2 };
+  expect(await finishedSummary(run)).toMatchObject({ items: 2 * 40 + 1, judged_as_whole });
+  expect(done.stdout).toContain('1 conversation judged as a whole');
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: 81 });
+
+  expect(await guardsweep(['export', run, '--clean', 'clean'], { cwd })).toMatchObject({ status: 0 });
+  for (const path of Object.keys(CHATS)) {
+    const clean = await readFile(join(cwd, 'clean', path), 'utf8');
+    expect(clean).not.toContain(ABUSIVE);
+    expect(clean.match(/see you at lunch/g)).toHaveLength(31);
+  }
+});
+
+const STREAMS = fileURLToPath(new URL('../../jobs/sample-streams/replies.jsonl', import.meta.url));
+
+it('replays the sample with no settings, and says how early it would have been stopped', async () => {
+  const done = await guardsweep(['enqueue', STREAMS, '--as-stream'], { cwd: await temporaryFolder() });
+  expect(done.status).toBe(0);
+  expect(done.stdout).toMatch(/^Judged 8 of 8 items; 0 not judged$/m);
+  expect(done.stdout).toMatch(
+    /^Flagged while streaming: 3 of 8 generations, half of them within the first /m,
+  );
+  const run = printedRun(done);
+  const lines = await outcomes(run);
+  expect(lines[1]).toMatchObject({ id: 'g-02', request_type: 'generation', decision: 'block' });
+  const { chunks, first_flagged_seq: seq, shown_share_at_flag: share } = lines[1]!.stream!;
+  expect(chunks).toBe(15);
+  expect(seq).toBeGreaterThan(0);
+  expect(share).toBeGreaterThan(0);
+  expect(share).toBeLessThan(1);
+  expect(lines[3]).toMatchObject({ decision: 'allow', stream: { chunks: 2, first_flagged_seq: null } });
+  expect(await readFile(join(run, 'verdicts.csv'), 'utf8')).toMatch(/,shown_share_at_flag\r\n/);
+  expect(await verifyRun(run)).toMatchObject({ ok: true });
 });

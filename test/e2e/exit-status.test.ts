@@ -62,8 +62,7 @@ describe('exit status', () => {
       'job.yaml': 'name: x\nsource:\n  - path: a.csv\n',
       'gate.yaml': 'sources: [{ path: a.csv }]\nfailIf: { flaggedRate: 0.1 }\n',
     });
-    const context = { cwd };
-    const done = await typed(command.split(' '), { runs: runCommands, context });
+    const done = await typed(command.split(' '), { runs: runCommands, context: { cwd } });
     expect([done.status, done.stderr]).toEqual([2, expect.stringMatching(says)]);
     expect(done.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(await readdir(cwd)).not.toContain('runs');
@@ -97,10 +96,18 @@ describe('exit status', () => {
     expect((await guardsweep(['resume', dir], { cwd })).status).toBe(3);
   });
 
-  it('4: no guard there', async () => {
-    const cwd = await folderWith({ 'a.csv': 'text\nhello\n' });
-    const nowhere = ['--guard', 'grpc://127.0.0.1:9', '--start-wait', '1s'];
-    expect((await guardsweep(['enqueue', 'a.csv', ...nowhere], { cwd })).status).toBe(4);
+  // What a command waits for at its start: --start-wait before --max-wait or a job file's maxWait.
+  it.each<[command: string, maxWait: string, says: RegExp]>([
+    ['sink --redis redis://127.0.0.1:1 --start-wait 1s', '1s', /1 s/],
+    ['worker --redis redis://127.0.0.1:1 --guard embedded: --max-wait 1s', '1s', /1 s/],
+    ['enqueue job.yaml', '1s', /no guard became usable within 1 s/],
+    ['enqueue job.yaml --guard embedded: --redis redis://127.0.0.1:1', '1s', /does not answer within 1 s/],
+    ['enqueue job.yaml --start-wait 1s', '2h', /no guard became usable within 1 s/],
+  ])('4, with nothing written: what %s needs is not there (maxWait: %s)', async (command, maxWait, says) => {
+    const job = `sources: [{ path: a.csv }]\nguard: 'grpc://127.0.0.1:1'\nmaxWait: ${maxWait}\n`;
+    const cwd = await folderWith({ 'a.csv': 'text\nhello\n', 'job.yaml': job });
+    const { status, stderr } = await guardsweep(command.split(' '), { cwd });
+    expect([status, stderr]).toEqual([4, expect.stringMatching(says)]);
     expect(await readdir(cwd)).not.toContain('runs');
   });
 });

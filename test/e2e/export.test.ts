@@ -44,22 +44,18 @@ it('what people decided is written as labels that replay reads, and for Label St
   await reviews.add(dir, allowed!, { decision: 'allow', categories: null, note: 'harmless' });
   await reviews.add(dir, flagged!, { decision: 'block', categories: ['violent_crimes'], note: '' });
 
+  const stdout = `Labels of 2 reviewed items\n${join(cwd, 'labels.jsonl')}\n`;
   const said = await command(['export', dir, '--labels', 'labels.jsonl']);
-  expect([said.status, said.stdout]).toEqual([
-    0,
-    `Labels of 2 reviewed items\n${join(cwd, 'labels.jsonl')}\n`,
-  ]);
+  expect(said).toMatchObject({ status: 0, stdout });
   const replayed = await command(['replay', dir, '--labels', 'labels.jsonl', '--json']);
   expect(JSON.parse(replayed.stdout)).toMatchObject({ labels: { labels: 15, unmatched: 0 } });
   expect(JSON.parse((await labels('tasks.json')).stdout)).toMatchObject([{ reviewed: 2 }]);
   const tasks = JSON.parse(await readFile(join(cwd, 'tasks.json'), 'utf8')) as object[];
   const harmless = ALLOWED.slice(1, -1);
-  const harmful = 'I will find you and kill you tonight.';
   expect(tasks).toMatchObject([
     { data: { id: allowed!.id, text: harmless } },
-    { data: { id: flagged!.id, text: harmful } },
+    { data: { id: flagged!.id, text: 'I will find you and kill you tonight.' } },
   ]);
-  expect(tasks).toHaveLength(2);
 
   await reviews.add(dir, allowed!, {
     decision: 'block',

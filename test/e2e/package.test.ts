@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useFolder } from '../helpers/cli.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -17,10 +17,9 @@ const env = Object.fromEntries(
 const TEXTS = 'id,text\na,hello there\nb,how do I kill someone and hide the body\n';
 
 /** A folder with nothing but the packed package and the packages that it depends on, linked from here. */
-let folder: string;
+const folder = useFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guardsweep-package-'));
   const modules = join(folder, 'node_modules');
   await mkdir(join(modules, '.bin'), { recursive: true });
   const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], {
@@ -40,8 +39,6 @@ beforeAll(async () => {
   await run('chmod', ['+x', join(modules, 'guardsweep', 'dist', 'src', 'cli', 'main.js')]);
   await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }\n');
 }, 240_000);
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Paths in node_modules of what the package needs at run time, and of what that needs; nested ones come with them. */
 async function productionPackages(): Promise<string[]> {
@@ -64,17 +61,12 @@ describe('the packed package', () => {
   it('has what it needs at run time, and nothing of the workshop', async () => {
     const packed = join(folder, 'node_modules', 'guardsweep');
     const files = (await readdir(packed, { recursive: true })).sort();
-    expect(files).toEqual(
-      expect.arrayContaining([
-        'LICENSE',
-        'dist/report-runtime/report.js',
-        'dist/web/index.html',
-        'src/guard-server/weights/lite.bin',
-        'src/guard-server/weights/image/LICENSES',
-        'proto/grpc_service.proto',
-        'jobs/job.schema.json',
-      ]),
-    );
+    const needed = [
+      ...['LICENSE', 'dist/report-runtime/report.js', 'dist/web/index.html', 'proto/grpc_service.proto'],
+      ...['src/guard-server/weights/lite.bin', 'src/guard-server/weights/image/LICENSES'],
+      'jobs/job.schema.json',
+    ];
+    expect(files).toEqual(expect.arrayContaining(needed));
     const unwanted = /(^|\/)(test|bench|training|node_modules)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/;
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);
   });
@@ -82,21 +74,14 @@ describe('the packed package', () => {
   it('enqueues and verifies a folder with npx, in an empty folder', async () => {
     await mkdir(join(folder, 'uploads'));
     await writeFile(join(folder, 'uploads', 'a.csv'), TEXTS);
-    await copyFile(
-      join(ROOT, 'test', 'fixtures', 'images', 'size-512x512.png'),
-      join(folder, 'uploads', 'b.png'),
-    );
-    const options = { cwd: folder, env };
-    const { stdout } = await run(
-      'npx',
-      ['--no-install', 'guardsweep', 'enqueue', 'uploads', '--json'],
-      options,
-    );
+    await copyFile(join(ROOT, 'test/fixtures/images/size-512x512.png'), join(folder, 'uploads', 'b.png'));
+    const npx = (...args: string[]) =>
+      run('npx', ['--no-install', 'guardsweep', ...args], { cwd: folder, env });
+    const { stdout } = await npx('enqueue', 'uploads', '--json');
     const summary = JSON.parse(stdout) as { dir: string; items: number; verdicts: number };
     expect(summary.verdicts).toBe(summary.items);
     expect(await readdir(summary.dir)).toContain('report.html');
-    const verified = await run('npx', ['--no-install', 'guardsweep', 'verify', summary.dir], options);
-    expect(verified.stdout).toMatch(/^verified: \d/);
+    expect((await npx('verify', summary.dir)).stdout).toMatch(/^verified: \d/);
   });
 
   it('is imported by a program, whose process ends by itself', async () => {

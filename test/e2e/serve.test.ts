@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { folderWith, Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
+import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
-import { onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import { outcomes, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
+
+closeAfterEach();
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
 
@@ -45,12 +48,29 @@ it('is a guard over REST for a run (C-104)', async () => {
   const { origin } = await served((await syntheticGuard()).address);
   const folder = await folderWith({ 'texts.csv': `text\none\n${'long '.repeat(20_000)}\nthree\n` });
   const sources = [join(folder, 'texts.csv'), fixture('images/grey.png'), fixture('audio/cover.m4a')];
-  const out = join(folder, 'runs');
-  const finished = await guardsweep(['enqueue', ...sources, '--out', out, '--guard', origin]);
-  expect(finished).toMatchObject({ status: 0 });
-  const lines = await outcomes(await onlyRun(out));
+  const done = await guardsweep(['enqueue', ...sources, '--guard', origin], { cwd: folder });
+  expect(done).toMatchObject({ status: 0 });
+  const lines = await outcomes(printedRun(done));
   expect(lines.map(({ status, endpoint }) => [status, endpoint])).toEqual(lines.map(() => ['ok', origin]));
   expect(lines).toHaveLength(5);
+});
+
+it('a run at a guard over REST has verdicts without a fingerprint, and says why (C-104)', async () => {
+  const server = await restGuard();
+  const pair = '{"prompt":"p","response":"r"}\n';
+  const cwd = await folderWith({ 'a.csv': 'text\none\ntwo\nthree\n', 'b.jsonl': pair });
+  const env = { GUARD_API_KEY: 'for another' };
+  const done = await guardsweep(['enqueue', 'a.csv', 'b.jsonl', '--guard', server.address], { cwd, env });
+  // The pair cannot be judged over REST.
+  expect(done.status).toBe(5);
+  expect(done.stdout).toContain('Judged 3 of 4 items; 1 not judged');
+  expect(done.stdout).toContain('PROBE_NOT_LOADED');
+  expect(done.stdout).toContain('Over REST a guard does not report its model');
+  const judged = { status: 'ok', fingerprint: null, endpoint: server.address, attempts: 1 };
+  const failed = { status: 'error', error: { code: 'PROBE_NOT_LOADED' } };
+  expect(await outcomes(printedRun(done))).toMatchObject([judged, judged, judged, failed]);
+  expect(server.seen.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+  expect((await guardsweep(['verify', printedRun(done)])).status).toBe(0);
 });
 
 it('without ffmpeg a clip that needs it is of an unsupported type (C-405)', async () => {

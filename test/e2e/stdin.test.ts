@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, folderWith, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
-import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import { comparable, killedAt, outcomes, until } from '../helpers/run-directory.ts';
 
 const HEADER = 'id,body\n';
-const rows = (count: number): string =>
-  Array.from(
-    { length: count },
-    (_, row) => `c-${row},${row % 7 === 0 ? 'I will kill you' : 'a fine day'} ${row}\n`,
-  ).join('');
+const row = (at: number): string => `c-${at},${at % 7 === 0 ? 'I will kill you' : 'a fine day'} ${at}\n`;
+const rows = (count: number): string => Array.from({ length: count }, (_, at) => row(at)).join('');
 
 /** Starts `enqueue` and writes to its stdin. */
 function enqueue(args: readonly string[], text: string): Cli {
@@ -32,20 +29,9 @@ describe('enqueue -', () => {
     const out = join(folder, 'runs');
     const cli = enqueue(['--out', out, '--text-column', 'body'], text);
     cli.child.stdin!.end();
-    const run = await until(async () => {
-      const dir = await onlyRun(out);
-      return dir !== '' && (await committedShards(dir)) >= 2 && dir;
-    }, 'two committed shards');
-    cli.kill('SIGKILL');
-    await cli.finished();
+    const run = await killedAt(cli, out, 2);
     expect(await guardsweep(['resume', run])).toMatchObject({ status: 0 });
-    const same = await guardsweep([
-      'enqueue',
-      join(folder, 'rows.csv'),
-      '--out',
-      join(folder, 'other'),
-      '--quiet',
-    ]);
+    const same = await guardsweep(['enqueue', 'rows.csv', '--out', 'other', '--quiet'], { cwd: folder });
     expect(await judged(run)).toEqual(await judged(printedRun(same)));
     expect((await outcomes(run))[0]).toMatchObject({ id: 'c-0', source: { path: 'stdin' } });
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
