@@ -7,28 +7,17 @@ import { folderWith, temporaryFolder } from '../helpers/cli.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-interface Said {
-  readonly status: number;
-  readonly stdout: string;
-  /** The lines of guardsweep. */
-  readonly stderr: string[];
-}
-
-/** Runs the real npm in a folder, with the scripts of this package. */
-function npm(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Said> {
+/** Runs the real npm in a folder, with the scripts of this package; of stderr, it returns the lines of guardsweep. */
+function npm(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(GUARD|REDIS|npm_|INIT_CWD)/.test(name),
   );
-  return new Promise((resolve) => {
-    const child = execFile(
-      'npm',
-      ['--prefix', ROOT, ...args],
-      { cwd, env: { ...Object.fromEntries(inherited), ...env }, encoding: 'utf8' },
-      (_, stdout, stderr) => {
-        const lines = stderr.split('\n').filter((line) => line.startsWith('guardsweep: '));
-        resolve({ status: child.exitCode ?? -1, stdout, stderr: lines });
-      },
-    );
+  const options = { cwd, env: { ...Object.fromEntries(inherited), ...env } };
+  return new Promise<{ status: number | null; stdout: string; stderr: string[] }>((resolve) => {
+    const child = execFile('npm', ['--prefix', ROOT, ...args], options, (_, stdout, stderr) => {
+      const lines = stderr.split('\n').filter((line) => line.startsWith('guardsweep: '));
+      resolve({ status: child.exitCode, stdout, stderr: lines });
+    });
   });
 }
 
@@ -40,17 +29,12 @@ it('a flag that npm took for itself is refused', async () => {
 
 it('what is set for npm, and arguments without flags, pass', async () => {
   const folder = await folderWith({ 'a.csv': 'text\nhello there\n' });
-  const env = {
-    npm_config_loglevel: 'warn',
-    npm_config_json: 'true',
-    npm_config_userconfig: join(folder, 'rc'),
-  };
+  const userconfig = { npm_config_userconfig: join(folder, 'rc') };
+  const env = { npm_config_loglevel: 'warn', npm_config_json: 'true', ...userconfig };
   await writeFile(join(folder, 'rc'), 'yes=true\nquiet=true\naudit=false\n');
   const { status, stderr, stdout } = await npm(folder, ['run', '-s', 'enqueue', 'a.csv'], env);
-  expect({ status, took: stderr.filter((line) => line.includes('npm took')) }).toEqual({
-    status: 0,
-    took: [],
-  });
+  const took = stderr.filter((line) => line.includes('npm took'));
+  expect({ status, took }).toEqual({ status: 0, took: [] });
   expect(stdout).toContain(`${join(folder, 'runs')}/`);
   const quiet = await npm(folder, ['run', '-s', 'enqueue', '--', 'a.csv', '--quiet', '--json'], env);
   expect({ status: quiet.status, stderr: quiet.stderr }).toEqual({ status: 0, stderr: [] });

@@ -9,24 +9,12 @@ import { writeComments } from '../helpers/corpus.ts';
 import { duckdb } from '../helpers/duckdb.ts';
 import { writeMixedCorpus } from '../helpers/mixed-corpus.ts';
 import { ObjectStore } from '../helpers/object-store.ts';
-import {
-  committedShards,
-  comparable,
-  jsonLines,
-  onlyRun,
-  outcomes,
-  until,
-} from '../helpers/run-directory.ts';
+import { comparable, jsonLines, killedAt, onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 /** Runs `enqueue` over object storage; returns its run directory and outcomes. */
-async function judge(
-  store: ObjectStore,
-  sources: readonly string[],
-  args: readonly string[] = [],
-): Promise<{ run: string; status: number | null; stderr: string; lines: OutcomeLine[] }> {
-  const out = join(await temporaryFolder(), 'runs');
-  const all = ['enqueue', ...sources, '--out', out, '--no-report', '--quiet', ...args];
-  const done = await guardsweep(all, { env: store.env });
+async function judge(store: ObjectStore, ...sources: readonly string[]) {
+  const options = { cwd: await temporaryFolder(), env: store.env };
+  const done = await guardsweep(['enqueue', ...sources, '--no-report', '--quiet'], options);
   const run = [0, 5].includes(done.status!) ? printedRun(done) : '';
   return { run, status: done.status, stderr: done.stderr, lines: run === '' ? [] : await outcomes(run) };
 }
@@ -35,7 +23,7 @@ const results = (lines: readonly OutcomeLine[]): (readonly [string, string])[] =
   lines.map(({ source, decision, error }) => [source.path, error?.code ?? decision!]);
 
 describe('a run over object storage', () => {
-  it('judges objects below a prefix as the same files in a folder', { timeout: 180_000 }, async () => {
+  it('judges objects below a prefix as the same files in a folder', async () => {
     const folder = join(await temporaryFolder(), 'mixed');
     await writeMixedCorpus(folder, 150, 7);
     const store = await ObjectStore.start();
@@ -44,9 +32,10 @@ describe('a run over object storage', () => {
     await store.putFolder(folder, 'stored/mixed/');
     store.put('stored/mixed/', '');
     store.put('stored/mixed/.DS_Store', 'x');
-    const above = await judge(store, ['s3://uploads/stored/mixed']);
-    const out = join(await temporaryFolder(), 'runs');
-    const onDisk = await guardsweep(['enqueue', folder, '--out', out, '--no-report', '--quiet']);
+    const above = await judge(store, 's3://uploads/stored/mixed');
+    const onDisk = await guardsweep(['enqueue', 'mixed', '--no-report', '--quiet'], {
+      cwd: join(folder, '..'),
+    });
     expect(onDisk.status).toBe(5);
     expect(comparable(above.lines)).toEqual(comparable(await outcomes(printedRun(onDisk))));
     expect(await verifyRun(above.run, {})).toMatchObject({ ok: true });
@@ -61,65 +50,47 @@ describe('a run over object storage', () => {
     for (let at = 0; at < 1100; at++)
       store.put(`in/many/${String(at).padStart(4, '0')}.txt`, `a fine day ${at}`);
     store.put('in-other/z.txt', 'not asked for');
-    const { stderr, status, lines } = await judge(store, ['s3://uploads/in/']);
+    const { stderr, status, lines } = await judge(store, 's3://uploads/in/');
     expect(lines.filter(({ error }) => error !== null)).toEqual([]);
     expect([status, stderr, lines.length]).toEqual([0, '', 1106]);
     const found = results(lines).filter(([path]) => !path.startsWith('in/many/'));
     const recorded = hostile.map((key) => [`in/${key.replace('\\x41', '\\x5cx41')}`, 'block']);
     expect(found.sort()).toEqual(recorded.sort());
-    const glob = await judge(store, ['s3://uploads/in/many/000*.txt', 's3://uploads/in/😀.txt']);
+    const glob = await judge(store, 's3://uploads/in/many/000*.txt', 's3://uploads/in/😀.txt');
     expect(results(glob.lines)).toHaveLength(11);
     expect(results(glob.lines).at(-1)).toEqual(['😀.txt', 'block']);
   });
 
-  it(
-    'killed and resumed, reads ranges of what was listed, and names what changed',
-    { timeout: 120_000 },
-    async () => {
-      const folder = await temporaryFolder();
-      await writeComments(folder, 'a.csv', 12_000);
-      const store = await ObjectStore.start({ versions: true });
-      await store.putFolder(folder, 'in/');
-      for (const name of ['changed', 'deleted', 'kept']) store.put(`in/${name}.txt`, `a fine ${name} day`);
-      const out = join(folder, 'runs');
-      const cli = new Cli(['enqueue', 's3://uploads/in', '--out', out, '--quiet'], { env: store.env });
-      const run = await until(async () => {
-        const dir = await onlyRun(out);
-        return (await committedShards(dir)) >= 2 && dir;
-      }, 'two committed shards');
-      cli.kill('SIGKILL');
-      await cli.finished();
-      const [table] = await jsonLines<object>(join(run, 'sources.jsonl'));
-      const object = { etag: expect.stringMatching(/^"[0-9a-f]{32}"$/) as string, version: 'v1' };
-      expect(table).toMatchObject({ absolute: 's3://uploads/in/a.csv', inode: 0, object });
-      store.put('in/changed.txt', 'a fine Changed day');
-      store.delete('in/deleted.txt');
-      store.requests.length = 0;
-      expect(await guardsweep(['resume', run, '--quiet'], { env: store.env })).toMatchObject({ status: 5 });
-      const later = store.requests.filter(
-        ({ key, range }) => key === 'in/a.csv' && /^bytes=[1-9]/.test(range),
-      );
-      expect(later.length).toBeGreaterThan(0);
-      for (const { ifMatch, version } of later)
-        expect([ifMatch, version]).toEqual([expect.any(String), 'v1']);
-      const lines = await outcomes(run);
-      expect(results(lines.slice(-3))).toEqual([
-        ['in/changed.txt', 'SOURCE_CHANGED'],
-        ['in/deleted.txt', 'SOURCE_CHANGED'],
-        ['in/kept.txt', 'allow'],
-      ]);
-      const same = await guardsweep([
-        'enqueue',
-        join(folder, 'a.csv'),
-        '--out',
-        join(folder, 'disk'),
-        '--quiet',
-      ]);
-      const contents = (all: readonly OutcomeLine[]): string[] => all.map((line) => line.content_sha256!);
-      expect(contents(lines.slice(0, -3))).toEqual(contents(await outcomes(printedRun(same))));
-      expect(await verifyRun(run, {})).toMatchObject({ ok: true });
-    },
-  );
+  it('killed and resumed, reads ranges of what was listed, and names what changed', async () => {
+    const folder = await temporaryFolder();
+    await writeComments(folder, 'a.csv', 12_000);
+    const store = await ObjectStore.start({ versions: true });
+    await store.putFolder(folder, 'in/');
+    for (const name of ['changed', 'deleted', 'kept']) store.put(`in/${name}.txt`, `a fine ${name} day`);
+    const out = join(folder, 'runs');
+    const cli = new Cli(['enqueue', 's3://uploads/in', '--out', out, '--quiet'], { env: store.env });
+    const run = await killedAt(cli, out, 2);
+    const [table] = await jsonLines<object>(join(run, 'sources.jsonl'));
+    const object = { etag: expect.stringMatching(/^"[0-9a-f]{32}"$/) as string, version: 'v1' };
+    expect(table).toMatchObject({ absolute: 's3://uploads/in/a.csv', inode: 0, object });
+    store.put('in/changed.txt', 'a fine Changed day');
+    store.delete('in/deleted.txt');
+    store.requests.length = 0;
+    expect(await guardsweep(['resume', run, '--quiet'], { env: store.env })).toMatchObject({ status: 5 });
+    const later = store.requests.filter(({ key, range }) => key === 'in/a.csv' && /^bytes=[1-9]/.test(range));
+    expect(later.length).toBeGreaterThan(0);
+    for (const { ifMatch, version } of later) expect([ifMatch, version]).toEqual([expect.any(String), 'v1']);
+    const lines = await outcomes(run);
+    expect(results(lines.slice(-3))).toEqual([
+      ['in/changed.txt', 'SOURCE_CHANGED'],
+      ['in/deleted.txt', 'SOURCE_CHANGED'],
+      ['in/kept.txt', 'allow'],
+    ]);
+    const same = await guardsweep(['enqueue', 'a.csv', '--out', 'disk', '--quiet'], { cwd: folder });
+    const contents = (all: readonly OutcomeLine[]): string[] => all.map((line) => line.content_sha256!);
+    expect(contents(lines.slice(0, -3))).toEqual(contents(await outcomes(printedRun(same))));
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  });
 
   it('changed while it is read, is not what was listed', async () => {
     const store = await ObjectStore.start();
@@ -129,7 +100,7 @@ describe('a run over object storage', () => {
       if (range.startsWith('bytes=262144-')) store.put('in/big.txt', 'A fine day '.repeat(100_000));
       return null;
     };
-    const { lines } = await judge(store, ['s3://uploads/in']);
+    const { lines } = await judge(store, 's3://uploads/in');
     expect(results(lines)).toEqual([
       ['in/a.txt', 'allow'],
       ['in/big.txt', 'SOURCE_CHANGED'],
@@ -139,13 +110,10 @@ describe('a run over object storage', () => {
   it('judges the others beside an object that may not be read, and repeats none of the words of the service', async () => {
     const store = await ObjectStore.start();
     for (const name of ['a', 'denied', 'archived', 'z']) store.put(`in/${name}.txt`, 'a fine day');
-    store.fault = ({ key }) =>
-      key.endsWith('denied.txt')
-        ? { status: 403, code: 'AccessDenied' }
-        : key.endsWith('archived.txt')
-          ? { status: 403, code: 'InvalidObjectState' }
-          : null;
-    const { run, status, lines, stderr } = await judge(store, ['s3://uploads/in']);
+    const faults = { 'in/denied.txt': 'AccessDenied', 'in/archived.txt': 'InvalidObjectState' };
+    const codes = new Map(Object.entries(faults));
+    store.fault = ({ key }) => (codes.has(key) ? { status: 403, code: codes.get(key)! } : null);
+    const { run, status, lines, stderr } = await judge(store, 's3://uploads/in');
     expect(status).toBe(5);
     expect(lines.map(({ error }) => error?.message ?? null)).toEqual([
       null,
@@ -167,39 +135,34 @@ describe('a run over object storage', () => {
     const store = await ObjectStore.start();
     store.put('in/a.txt', 'a fine day');
     if (code !== null) store.fault = () => ({ status: 403, code });
-    const { status, stderr } = await judge(store, [source]);
+    const { status, stderr } = await judge(store, source);
     expect([status, stderr]).toEqual([expected, expect.stringContaining(message)]);
     expect(stderr).not.toContain('hostile');
   });
 
-  it(
-    'waits out a service that is busy, ends with 4 when it stays so, and is resumed',
-    { timeout: 120_000 },
-    async () => {
-      const store = await ObjectStore.start();
-      for (let at = 0; at < 20; at++) store.put(`in/${at}.txt`, `a fine day ${at}`);
-      const busy = { status: 503, code: 'SlowDown' };
-      const refused = new Set<string>();
-      store.fault = ({ key, method }) => {
-        const isFirst = !refused.has(method + key);
-        refused.add(method + key);
-        return isFirst ? busy : null;
-      };
-      const calm = await judge(store, ['s3://uploads/in']);
-      expect([calm.status, calm.lines.length]).toEqual([0, 20]);
-      let reads = 0;
-      // The first is to recognise the file, before the run exists.
-      store.fault = ({ key, method }) =>
-        method === 'GET' && key === 'in/5.txt' && ++reads > 1 ? busy : null;
-      const out = join(await temporaryFolder(), 'runs');
-      const ended = await guardsweep(['enqueue', 's3://uploads/in', '--out', out], { env: store.env });
-      expect([ended.status, ended.stderr]).toEqual([4, expect.stringContaining('SlowDown')]);
-      store.fault = () => null;
-      const run = await onlyRun(out);
-      expect(await guardsweep(['resume', run, '--quiet'], { env: store.env })).toMatchObject({ status: 0 });
-      expect(comparable(await outcomes(run))).toEqual(comparable(calm.lines));
-    },
-  );
+  it('waits out a service that is busy, ends with 4 when it stays so, and is resumed', async () => {
+    const store = await ObjectStore.start();
+    for (let at = 0; at < 20; at++) store.put(`in/${at}.txt`, `a fine day ${at}`);
+    const busy = { status: 503, code: 'SlowDown' };
+    const refused = new Set<string>();
+    store.fault = ({ key, method }) => {
+      const isFirst = !refused.has(method + key);
+      refused.add(method + key);
+      return isFirst ? busy : null;
+    };
+    const calm = await judge(store, 's3://uploads/in');
+    expect([calm.status, calm.lines.length]).toEqual([0, 20]);
+    let reads = 0;
+    // The first is to recognise the file, before the run exists.
+    store.fault = ({ key, method }) => (method === 'GET' && key === 'in/5.txt' && ++reads > 1 ? busy : null);
+    const out = join(await temporaryFolder(), 'runs');
+    const ended = await guardsweep(['enqueue', 's3://uploads/in', '--out', out], { env: store.env });
+    expect([ended.status, ended.stderr]).toEqual([4, expect.stringContaining('SlowDown')]);
+    store.fault = () => null;
+    const run = await onlyRun(out);
+    expect(await guardsweep(['resume', run, '--quiet'], { env: store.env })).toMatchObject({ status: 0 });
+    expect(comparable(await outcomes(run))).toEqual(comparable(calm.lines));
+  });
 
   it('interrupted while the service does not answer, ends', async () => {
     const store = await ObjectStore.start();

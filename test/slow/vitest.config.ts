@@ -10,6 +10,7 @@ const random = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf
   .filter((name) => name.endsWith('.test.ts'))
   .filter((name) => readFileSync(join(root, 'test', name), 'utf8').includes('numRuns: rounds('))
   .map((name) => `test/${name}`);
+if (random.length === 0) throw new Error('no test has `numRuns: rounds(` any more');
 
 /** What is not part of the program: benches and training. And every round of tests with random inputs. */
 export default defineConfig({
