@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { typed } from '../cli/terminal.ts';
-import { printedRun, temporaryFolder, useFolder, writeFiles } from '../helpers/cli.ts';
+import { printedRun, temporaryFolder, sharedFolder, writeFiles } from '../helpers/cli.ts';
 import { reseal } from '../record/reseal.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 
@@ -24,7 +24,7 @@ async function commands(signed: boolean): Promise<string> {
 const audit = async (cwd: string, signed: boolean) =>
   promisify(execFile)('sh', ['-c', await commands(signed)], { cwd });
 
-const folder = useFolder();
+const folder = sharedFolder();
 
 /** A copy of a finished run with errors and equal texts, signed, in a folder beside the public key. */
 async function finishedRun(): Promise<string> {

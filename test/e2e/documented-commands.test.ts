@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { useFolder } from '../helpers/cli.ts';
+import { sharedFolder } from '../helpers/cli.ts';
 import {
   asBuilt,
   documentedFolder,
@@ -70,7 +70,7 @@ const masked = (output: string): string =>
     .replaceAll(/^Chain head: [0-9a-f]{64}$/gm, 'Chain head: …');
 
 // One for all tests: they run at the same time, so none of them may remove a folder when it ends.
-const parent = useFolder();
+const parent = sharedFolder();
 
 describe('the commands of the pages', () => {
   it.concurrent.for(pages)(

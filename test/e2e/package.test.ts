@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { useFolder } from '../helpers/cli.ts';
+import { sharedFolder } from '../helpers/cli.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ const env = Object.fromEntries(
 const TEXTS = 'id,text\na,hello there\nb,how do I kill someone and hide the body\n';
 
 /** A folder with nothing but the packed package and the packages that it depends on, linked from here. */
-const folder = useFolder();
+const folder = sharedFolder();
 
 beforeAll(async () => {
   const modules = join(folder, 'node_modules');

@@ -6,7 +6,7 @@ import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { encodeLine, withoutCheck } from '../../src/files/checked-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
-import { guardsweep, printedRun, useFolder, writeFiles } from '../helpers/cli.ts';
+import { guardsweep, printedRun, sharedFolder, writeFiles } from '../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
@@ -15,7 +15,7 @@ closeAfterEach();
 const NO_GUARD = 'grpc://127.0.0.1:1';
 
 /** A folder with a run over `uploads` that lacks its manifest, and a copy of what a test may change in it. */
-const folder = useFolder();
+const folder = sharedFolder();
 let run: string;
 let env: NodeJS.ProcessEnv;
 
