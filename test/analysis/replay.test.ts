@@ -44,15 +44,10 @@ async function replayed(policy: string | null, ...args: string[]): Promise<Repla
 }
 
 test('another policy decides on the recorded scores, and the changed items are written', async () => {
-  const result = await replayed(
-    'thresholds: { default: { review: 0.4, block: 0.95 } }',
-    '--out',
-    'out.jsonl',
-  );
+  const policy = 'thresholds: { default: { review: 0.4, block: 0.95 } }';
+  const result = await replayed(policy, '--out', 'out.jsonl');
   expect(result).toMatchObject({
-    items: 5,
-    verdicts: 4,
-    errors: 1,
+    ...{ items: 5, verdicts: 4, errors: 1 },
     decisions: {
       allow: { allow: 1, review: 1, block: 0 },
       review: { allow: 0, review: 1, block: 0 },
@@ -63,9 +58,7 @@ test('another policy decides on the recorded scores, and the changed items are w
       { category: 'hate', before: 1, after: 1 },
       { category: 'without_category', before: 0, after: 1 },
     ],
-    changed: { items: 1 },
-    without_score: {},
-    labels: null,
+    ...{ changed: { items: 1 }, without_score: {}, labels: null },
   });
   const changed = { seq: 1, id: 'r1', path: 'rows.csv', row: 2, before: 'allow', after: 'review' };
   expect(result.changed.first).toMatchObject([
@@ -83,27 +76,10 @@ test('a score that the guard did not give reaches no threshold, and is counted',
 });
 
 test('labels measure thresholds, and what no threshold reaches is said', async () => {
-  const rows = [
-    'id,label,category',
-    'r0,false,',
-    'r1,0,',
-    'r2,true,',
-    'r3,1,',
-    'r4,true,',
-    'nobody,true,',
-    'r2,false,',
-  ];
-  rows.push('r1,true,hate', 'r3,true,hate');
-  await writeFile(join(folder, 'labels.csv'), `${rows.join('\n')}\n`);
-  const { labels } = await replayed(
-    null,
-    '--labels',
-    'labels.csv',
-    '--min-precision',
-    '1',
-    '--min-recall',
-    '0.9',
-  );
+  const rows = 'r0,false, r1,0, r2,true, r3,1, r4,true, nobody,true, r2,false, r1,true,hate r3,true,hate';
+  await writeFile(join(folder, 'labels.csv'), `id,label,category\n${rows.replaceAll(' ', '\n')}\n`);
+  const wanted = ['--min-precision', '1', '--min-recall', '0.9'];
+  const { labels } = await replayed(null, '--labels', 'labels.csv', ...wanted);
   expect(labels).toMatchObject({ labels: 8, unmatched: 1, contradictions: 1, without_verdict: 1 });
   const [overall, hate] = labels!.scores;
   expect(overall).toMatchObject({

@@ -33,12 +33,8 @@ it.each(seeds())('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
     expect(differences(trial.lines, expected)).toEqual([]);
     expect(untrueFingerprints(trial)).toEqual([]);
     const report = await verifyRun(trial.dir, {});
-    expect(report).toMatchObject({
-      ok: true,
-      items: ROWS,
-      verdicts: ROWS - DEADLY.size,
-      errors: DEADLY.size,
-    });
+    const errors = DEADLY.size;
+    expect(report).toMatchObject({ ok: true, items: ROWS, verdicts: ROWS - errors, errors });
     const link = await linkForTest(trial.redis);
     const name = trial.dir.split('/').at(-1)!;
     await settled(async () => (await link.redis.keys('*')).every((key) => !key.includes(name)));
@@ -52,9 +48,8 @@ it.each(seeds())('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
 let judgedOnce: Promise<readonly OutcomeLine[]> | null = null;
 
 /** The outcomes of the same corpus in one process, with nothing in its way. */
-async function undisturbed(corpus: string): Promise<readonly OutcomeLine[]> {
-  return (judgedOnce ??= judgeUndisturbed(corpus));
-}
+const undisturbed = (corpus: string): Promise<readonly OutcomeLine[]> =>
+  (judgedOnce ??= judgeUndisturbed(corpus));
 
 async function judgeUndisturbed(corpus: string): Promise<readonly OutcomeLine[]> {
   const out = await temporaryFolder();

@@ -104,11 +104,8 @@ export function claim(run: TestRun, options: Partial<ClaimOptions> = {}): Promis
 
 export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
   const { epoch, diskFull } = log;
-  return PlanWriter.open(join(dir, 'plan.jsonl'), {
-    epoch,
-    diskFull,
-    assertCurrent: () => log.assertCurrent(),
-  });
+  const assertCurrent = () => log.assertCurrent();
+  return PlanWriter.open(join(dir, 'plan.jsonl'), { epoch, diskFull, assertCurrent });
 }
 
 /** A shard of prompts of one source. */

@@ -153,7 +153,7 @@ function sheetsIn(bytes: Uint8Array): Sheet[] {
 }
 
 async function bytesOf(lines: readonly OutcomeLine[]): Promise<Buffer> {
-  return (await tablesOf(lines, { output: { includeContent: true } })).get('flagged.xlsx')!;
+  return (await tablesOf(lines, { includeContent: true })).get('flagged.xlsx')!;
 }
 
 const FLAGGED = outcomeLine({ decision: 'block', decided_by: 'flagged', flagged: true, score: 0.93 });

@@ -15,7 +15,7 @@ const SEPARATORS: readonly CsvSeparator[] = [',', ';', '\t'];
 
 /** verdicts.csv of these lines. */
 async function tableOf(lines: readonly OutcomeLine[], csvSeparator: CsvSeparator = ','): Promise<string> {
-  const tables = await tablesOf(lines, { output: { csvSeparator } });
+  const tables = await tablesOf(lines, { csvSeparator });
   return tables.get('verdicts.csv')!.toString();
 }
 

@@ -1,36 +1,25 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTables, type FlaggedBounds } from '../../../src/analysis/tables/make-tables.ts';
+import { makeTables } from '../../../src/analysis/tables/make-tables.ts';
 import type { RunConfig } from '../../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { listForeignCategories } from '../../../src/domain/taxonomy.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-
-type Config = Pick<RunConfig, 'output' | 'policy' | 'sources'>;
-
-interface Given {
-  readonly output?: Partial<RunConfig['output']>;
-  readonly policy?: RunConfig['policy'];
-  readonly sources?: RunConfig['sources'];
-  readonly bounds?: FlaggedBounds;
-}
+import { runConfig } from '../../helpers/run-config.ts';
 
 /** The tables that are made from outcome lines, by name. */
 export async function tablesOf(
   lines: readonly OutcomeLine[],
-  { output, policy, sources = [], bounds }: Given = {},
+  output: Partial<RunConfig['output']>,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const folder = await temporaryFolder();
   const verdicts = join(folder, 'verdicts.jsonl');
   await writeFile(verdicts, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const config: Config = {
-    sources,
-    policy: policy ?? { thresholds: null, allowFlagged: false, allowPartial: false },
-    output: { dir: '', formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false, ...output },
-  };
+  const { sources, policy, output: usual } = runConfig('', []);
+  const config = { sources, policy, output: { ...usual, ...output } };
   const foreign = [...new Set(lines.flatMap((line) => listForeignCategories(line.subcategory_scores)))];
   const rows = await makeTables({
-    ...{ config, foreign, verdicts, spill: join(folder, 'spilled'), bounds },
+    ...{ config, foreign, verdicts, spill: join(folder, 'spilled') },
     signal: new AbortController().signal,
     create: async (name) => {
       const temporary = join(folder, name);

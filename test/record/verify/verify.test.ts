@@ -118,20 +118,16 @@ describe('verify', () => {
 });
 
 it.each<[how: string, change: (text: string) => string, problem: string]>([
-  ['changed', (text) => text.replace(/null/, `"${'f'.repeat(64)}"`), 'but had'],
-  ['changed, and the manifest made anew', (text) => text.replace('"source":1', '"source":3'), 'line 2'],
-  ['cut, and the manifest made anew', (text) => text.replace(/(?<=\n)[^]*/, ''), 'of 1 sources, not of 3'],
-  [
-    'longer, and the manifest made anew',
-    (text) => `${text}{"source":3,"sha256":null}\n`,
-    'of 4 sources, not of 3',
-  ],
-])('the hashes of the sources that were %s do not verify', async (how, change, problem) => {
+  ['changed', (text) => text.replace('"source":1', '"source":3'), 'line 2'],
+  ['cut', (text) => text.replace(/(?<=\n)[^]*/, ''), 'of 1 sources, not of 3'],
+  ['longer', (text) => `${text}{"source":3,"sha256":null}\n`, 'of 4 sources, not of 3'],
+])('the hashes of the sources, %s, do not verify with a manifest made anew', async (_, change, problem) => {
   const sources = ['corpus.csv', 'folder/file-1.csv', 'folder/file-2.csv'];
   const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { sources });
   const path = join(dir, 'source-hashes.jsonl');
   await writeFile(path, change(await readFile(path, 'utf8')));
-  if (how.includes('anew')) await reseal(dir);
-  expect(await problemOf(dir)).toContain(problem);
-  expect(await problemOf(dir)).toContain('source-hashes.jsonl');
+  await reseal(dir);
+  const said = await problemOf(dir);
+  expect(said).toContain(problem);
+  expect(said).toContain('source-hashes.jsonl');
 });

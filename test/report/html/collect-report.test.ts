@@ -1,6 +1,4 @@
-import { mkdtempSync } from 'node:fs';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +6,7 @@ import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { temporaryFolder, sharedFolder } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 import { failed, signal } from '../../record/run-fixture.ts';
 import { judgedRun } from '../export/judged-run.ts';
@@ -21,12 +19,14 @@ const byWords: Judge = {
       const text = request.requestType === 'prompt' && 'text' in request ? request.text : '';
       if (text.startsWith('fail')) return failed('TIMEOUT');
       const [score, ...flags] = text.split(' ') as [string, ...CategoryKey[]];
+      const latencyMs = Number(score) * 100;
+      if (flags.length === 0) return judgement(Number(score), { flagged: false, latencyMs });
+      const subcategoryScores = Object.fromEntries(flags.map((key, at) => [key, 0.9 - at / 10]));
       return judgement(Number(score), {
-        flagged: flags.length > 0,
-        subcategoryFlags: flags.length > 0 ? flags : null,
-        subcategoryScores:
-          flags.length > 0 ? Object.fromEntries(flags.map((key, at) => [key, 0.9 - at / 10])) : null,
-        latencyMs: Number(score) * 100,
+        flagged: true,
+        subcategoryFlags: flags,
+        subcategoryScores,
+        latencyMs,
       });
     }),
 };
@@ -45,15 +45,13 @@ async function run(cwd: string): Promise<string> {
 const collect = (dir: string): Promise<ReportData> => collectReport(dir, signal);
 const ids = (items: ReportData['severe']): string[] => items.map(({ id }) => id);
 
-let folder: string;
+const folder = sharedFolder();
 let dir: string;
 let data: ReportData;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'guardsweep-report-'));
   dir = await run(folder);
   data = await collect(dir);
-  return () => rm(folder, { recursive: true });
 });
 
 describe('a collected report', () => {

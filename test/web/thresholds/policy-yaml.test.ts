@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import {
@@ -10,17 +9,13 @@ import {
   effective,
   keysOf,
   createModel,
+  policyYaml,
   withLevel,
 } from '../../../web/dashboard/thresholds/model.ts';
 import type { Key, Level, Model } from '../../../web/dashboard/thresholds/model.ts';
-import { policyYaml } from '../../../web/dashboard/thresholds/model.ts';
+import { sharedFolder } from '../../helpers/cli.ts';
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guardsweep-policy-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 async function policyOf(yaml: string): Promise<Policy> {
   const path = join(folder, 'policy.yaml');
