@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GuardFamily } from '../../src/domain/guard/guard-family.ts';
+import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { Cli, folderWith, guardsweep } from '../helpers/cli.ts';
 import { closeAfterEach, openAiServer } from '../helpers/guards/guard-pool.ts';
 import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
@@ -9,13 +10,13 @@ import { committedShards, onlyRun, outcomes, until } from '../helpers/run-direct
 closeAfterEach();
 
 /** One model that gives probabilities, one that follows a policy, and the moderations endpoint. */
-const SERVED: readonly (readonly [family: GuardFamily, model: string, category: string])[] = [
+const SERVED: [family: GuardFamily, model: string, category: string][] = [
   ['llama-guard', 'meta-llama/Llama-Guard-3-8B', 'hate'],
   ['policy', 'openai/gpt-oss-safeguard-20b', 'policy/hate'],
   ['moderations', 'omni-moderation-latest', 'openai/hate'],
 ];
 
-async function corpus(items = 600): Promise<{ folder: string; paths: string[] }> {
+async function corpus(items = 600) {
   const rows = Array.from({ length: items }, (_, row) => `comment number ${row}`);
   const folder = await folderWith({
     'a.csv': `text\n${rows.join('\n')}\n`,
@@ -53,10 +54,7 @@ test.each(SERVED)(
     expect(new Set(lines.map(({ fingerprint }) => fingerprint)).size).toBe(1);
     expect(lines[0]!.fingerprint).toMatch(/^declared:[0-9a-f]{64}$/);
     expect(lines.some((line) => line.subcategory_flags?.includes(category))).toBe(true);
-    const manifest = JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as {
-      fingerprints: { artifacts: Record<string, string> }[];
-    };
-    expect(manifest.fingerprints[0]!.artifacts).toMatchObject({ family, model });
+    expect((await readManifest(dir)).fingerprints[0]!.artifacts).toMatchObject({ family, model });
     expect((await guardsweep(['verify', dir])).status).toBe(0);
   },
 );
@@ -70,8 +68,7 @@ test('verdicts of a declared model are reused only with --trust-declared, and wh
   const run = async (...more: string[]) => {
     const before = server.seen.length;
     const args = ['enqueue', ...paths, '--out', join(folder, 'runs'), '--guard', server.address, ...more];
-    const { status } = await guardsweep(args);
-    expect(status).toBe(0);
+    expect((await guardsweep(args)).status).toBe(0);
     return server.seen.length - before;
   };
   expect(await run()).toBe(41);
@@ -91,11 +88,8 @@ test('a model that declares something else in the middle of a run is the headlin
     answeredBy = 'two';
   };
   const server = await openAiServer({ ...LLAMA, script, answeredBy: () => answeredBy });
-  const { status, stdout } = await guardsweep([
-    'enqueue',
-    ...paths,
-    ...['--out', out, '--guard', server.address],
-  ]);
+  const args = ['enqueue', ...paths, '--out', out, '--guard', server.address];
+  const { status, stdout } = await guardsweep(args);
   expect(stdout).toContain('Judged 2,001 of 2,001 items');
   expect(stdout.split('\n').slice(0, 3).join('\n')).toContain('ATTENTION: 2 different models judged');
   expect(status).toBe(0);
