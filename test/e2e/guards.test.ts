@@ -7,10 +7,9 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { blackHole } from '../helpers/black-hole.ts';
-import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
-import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import { onlyRun, outcomes, progressed, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 async function comments(rows: number): Promise<{ path: string; out: string }> {
@@ -20,37 +19,15 @@ async function comments(rows: number): Promise<{ path: string; out: string }> {
 }
 
 describe('a run against guards that fail', () => {
-  it('retries an item that failed and replaces its outcome, when the guard recovers', async () => {
-    const { path, out } = await comments(200);
-    const guard = await syntheticGuard();
-    guard.synthetic!.setFaults([{ kind: 'crash', containing: 'number 40' }]);
-    expect((await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address])).status).toBe(5);
-    const run = await onlyRun(out);
-    guard.synthetic!.setFaults([]);
-    const retried = await guardsweep(['retry', run]);
-    expect(retried).toMatchObject({ status: 0 });
-    const lines = await outcomes(run);
-    expect(lines.map((line) => line.seq)).toEqual(Array.from({ length: 200 }, (_, seq) => seq));
-    expect(lines.every((line) => line.status === 'ok')).toBe(true);
-    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
-    const nothing = await guardsweep(['retry', run]);
-    expect(nothing.status).toBe(0);
-    expect(nothing.stderr + nothing.stdout).toMatch(/nothing to retry/i);
-  });
-
   it('stops with 4 when the guard is not the expected one, or stays away longer than --max-wait', async () => {
     const { path, out } = await comments(2000);
     const guard = await syntheticGuard();
     const other = `sha256:${'0'.repeat(64)}`;
-    const unexpected = await guardsweep([
-      ...['enqueue', path, '--out', out, '--guard', guard.address, '--expect-fingerprint', other],
-    ]);
-    expect(unexpected.status).toBe(4);
+    const enqueue = ['enqueue', path, '--out', out, '--guard', guard.address];
+    expect((await guardsweep([...enqueue, '--expect-fingerprint', other])).status).toBe(4);
 
     guard.synthetic!.setFaults([{ kind: 'down', how: 'closed', after: 500 }]);
-    const away = await guardsweep([
-      ...['enqueue', path, '--out', out, '--guard', guard.address, '--max-wait', '2s'],
-    ]);
+    const away = await guardsweep([...enqueue, '--start-wait', '30s', '--max-wait', '2s']);
     expect(away.status).toBe(4);
     const run = await onlyRun(out);
     expect(away.stderr).toContain(`resume ${run}`);
@@ -64,17 +41,15 @@ describe('a run against guards that fail', () => {
     const { path, out } = await comments(30_000);
     const guard = await syntheticGuard();
     const cli = new Cli(['enqueue', path, '--out', out, '--guard', guard.address]);
-    await until(async () => (await committedShards(await onlyRun(out))) > 0, 'the first commit');
+    const run = await progressed(cli, out, 1);
     guard.synthetic!.pause();
     cli.kill('SIGINT');
     await until(async () => cli.stderr.includes('finishing what is in flight'), 'draining');
     // Signals closer together than half a second are taken for one Ctrl-C.
     await setTimeout(600);
     cli.kill('SIGINT');
-    const stopped = await cli.finished();
-    expect(stopped.status).toBe(130);
+    expect((await cli.finished()).status).toBe(130);
     guard.synthetic!.resume();
-    const run = await onlyRun(out);
     expect((await guardsweep(['resume', run])).status).toBe(0);
     expect(await outcomes(run)).toHaveLength(30_000);
   });
@@ -136,11 +111,10 @@ it('fills all category scores of every item with embedded:all-scores, and says s
   for (const guard of ['embedded:', 'embedded:all-scores']) {
     const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard]);
     expect(done.status).toBe(0);
-    const lines = await outcomes(printedRun(done));
-    for (const line of lines) {
+    for (const line of await outcomes(printedRun(done))) {
       expect(line).toMatchObject({ endpoint: guard, flagged: false, reused_from: null });
-      const scores = line.subcategory_scores;
-      expect(scores === null ? 0 : Object.keys(scores).length).toBe(guard === 'embedded:' ? 0 : 13);
+      const scores = Object.keys(line.subcategory_scores ?? {});
+      expect(scores).toHaveLength(guard === 'embedded:' ? 0 : 13);
     }
   }
 });
