@@ -13,6 +13,21 @@ import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows, runOver, never, type Run } from './small-run.ts';
 
 describe('a run that is continued', () => {
+  it('plans on where it stopped, with lanes interleaved, until everything has its outcome', async () => {
+    const lines = Array.from({ length: 300 }, (_, row) =>
+      JSON.stringify(
+        row % 3 === 0 ? { messages: [{ role: 'user', content: `${row}` }] } : { text: `${row}` },
+      ),
+    );
+    const { run } = await runOver({ 'a.jsonl': lines.join('\n'), 'b.txt': 'a note' });
+    for (const answers of [25, 0, 60, 90]) {
+      await expect(go(run, judge({ answers }))).rejects.toMatchObject({ kind: 'service' });
+    }
+    expect((await go(run, judge())).summary).toMatchObject({ items: 301, verdicts: 301 });
+    expect((await outcomes(run.dir)).map(({ seq }) => seq)).toEqual([...Array(301).keys()]);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 301 });
+  });
+
   it('keeps what was judged of a table that changed, and ends what was planned, and the rest as one item', async () => {
     const tables = { 'uploads/a.csv': rows('a', 0, 20_000), 'uploads/b.csv': rows('b', 0, 3) };
     const folder = await folderWith({ ...tables, 'uploads/c.txt': 'a note' });
