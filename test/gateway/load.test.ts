@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { gate } from '../helpers/guards/gate.ts';
-import { closeAfterEach, connect, guard, restGuard, stateOf } from '../helpers/guards/guard-pool.ts';
+import { connect, guard, restGuard, stateOf } from '../helpers/guards/guard-pool.ts';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 import { settled } from '../helpers/settled.ts';
 import { codeOf, gatewayTo, send, sendText, serve } from './serve.ts';
-
-closeAfterEach();
 
 /** A guard that answers texts only once it is opened; the harmless one of its client it answers at once. */
 function gated() {

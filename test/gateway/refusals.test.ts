@@ -3,11 +3,9 @@ import { request as httpRequest } from 'node:http';
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { CANARY_PICTURE } from '../../src/domain/canary/built-in.ts';
-import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 import type { ScriptedGuardOptions } from '../helpers/guards/scripted-guard.ts';
 import { codeOf, gatewayTo, send, sendFile, sendText } from './serve.ts';
-
-closeAfterEach();
 
 const clip = new Uint8Array(await readFile(new URL('../fixtures/audio/cover.m4a', import.meta.url)));
 

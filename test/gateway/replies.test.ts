@@ -3,15 +3,13 @@ import { expect, it } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { STATUS } from '../../src/gateway/api/errors.ts';
 import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
-import { closeAfterEach, connect, guard, judge, prompt } from '../helpers/guards/guard-pool.ts';
+import { connect, guard, judge, prompt } from '../helpers/guards/guard-pool.ts';
 import { restGuard, verdict } from '../helpers/guards/guard-pool.ts';
 import type { SeenModeration } from '../helpers/guards/rest-guard.ts';
 import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 import { pcmFile } from '../helpers/wav.ts';
 import { codeOf, gatewayTo, send, sendFile, sendText, serve } from './serve.ts';
-
-closeAfterEach();
 
 const clip = new Uint8Array(await readFile(new URL('../fixtures/audio/cover.m4a', import.meta.url)));
 

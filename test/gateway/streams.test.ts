@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { piecesOf } from '../../src/gateway/streams/relayed-stream.ts';
 import { MAX_STREAM_TEXT_BYTES, type StreamRequest } from '../../src/guard/tensors/stream/stream-messages.ts';
-import { closeAfterEach, connect, guard, restGuard } from '../helpers/guards/guard-pool.ts';
+import { connect, guard, restGuard } from '../helpers/guards/guard-pool.ts';
 import { ordinary } from '../helpers/guards/scripted-streams.ts';
 import { WebSocketStreamClient } from '../helpers/guards/stream-client.ts';
 import { isProbe, STREAMING_GUARDS } from '../helpers/guards/streaming-guards.ts';
@@ -11,8 +11,6 @@ import { gatewayTo, serve } from './serve.ts';
 
 // The states and statuses of streams are tested for all servers in test/guard-server/streams/doors.test.ts, the handshakes
 // that are refused in test/http/upgrades.test.ts.
-
-closeAfterEach();
 
 const cadence = { unit: 'chunks', every: 1 } as const;
 const first: Partial<StreamRequest> = { prompt: 'a prompt', chunk: 'one ', cadence };

@@ -4,7 +4,7 @@ import type { ScriptedFault } from '../../../src/guard-server/synthetic/faults.t
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import type { StreamLimits } from '../../../src/http/streams/stream-limits.ts';
 import { serve } from '../../gateway/serve.ts';
-import { closeAfterEach, connect } from '../../helpers/guards/guard-pool.ts';
+import { connect } from '../../helpers/guards/guard-pool.ts';
 import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import {
   type StreamClient,
@@ -12,8 +12,6 @@ import {
   WebSocketStreamClient,
 } from '../../helpers/guards/stream-client.ts';
 import { settled } from '../../helpers/settled.ts';
-
-closeAfterEach();
 
 const LIMITS = { streams: 6, streamsPerConnection: 4, unjudgedText: 500, unjudgedChunks: 20 };
 
