@@ -31,10 +31,9 @@ const withOutput = (reply: InferResponse, bytes: number): InferResponse => ({
   outputs: [...reply.outputs, { name: 'MORE', datatype: 'BYTES', shape: [bytes] }],
   raw_output_contents: [...reply.raw_output_contents, Buffer.alloc(bytes)],
 });
-const misshapen = (reply: InferResponse, shape: readonly number[]): InferResponse => ({
-  ...reply,
-  outputs: reply.outputs.map((output) => ({ ...output, shape })),
-});
+const misshapen = (reply: InferResponse, shape: readonly number[]): InferResponse => {
+  return { ...reply, outputs: reply.outputs.map((output) => ({ ...output, shape })) };
+};
 
 describe('a malformed reply', () => {
   test.each<[what: string, change: (reply: InferResponse) => InferResponse]>([

@@ -18,9 +18,8 @@ import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/guards/
 
 test('no guard within the start timeout is one clear line', async () => {
   const address = `grpc://127.0.0.1:${await freePort()}`;
-  expect(await refusalOf([{ address }], { startTimeoutMs: 1000 })).toBe(
-    `no guard became usable within 1 s: ${address}: no connection`,
-  );
+  const said = await refusalOf([{ address }], { startTimeoutMs: 1000 });
+  expect(said).toBe(`no guard became usable within 1 s: ${address}: no connection`);
 });
 
 test('starts with the guards that are ready, and uses the others once they have loaded their model', async () => {
@@ -30,10 +29,7 @@ test('starts with the guards that are ready, and uses the others once they have 
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
   const joined = stateOf(pool, 'ready', `grpc://127.0.0.1:${port}`);
   let asked = 0;
-  const late = await guard({
-    port,
-    config: (config) => (asked++ === 0 ? { ...config, output: [] } : config),
-  });
+  const late = await guard({ port, config: (all) => (asked++ === 0 ? { ...all, output: [] } : all) });
   await joined;
   expect(asked).toBe(2);
   await Promise.all([judge(pool, prompts(64)), judge(pool, prompts(64))]);
