@@ -1,15 +1,23 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, guardsweep, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { random, seed, writeComments } from '../helpers/corpus.ts';
-import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import {
+  committedShards,
+  comparable,
+  killedAt,
+  onlyRun,
+  outcomes,
+  progressed,
+} from '../helpers/run-directory.ts';
 
 const ROWS = 12_000;
 
-async function corpus(): Promise<{ corpus: string; out: string }> {
+async function tables() {
   const folder = await temporaryFolder();
   const corpus = join(folder, 'uploads');
   await mkdir(corpus);
@@ -19,83 +27,57 @@ async function corpus(): Promise<{ corpus: string; out: string }> {
 }
 
 /** About as many items in a mailbox, and in tables in an archive in an archive. */
-async function containers(): Promise<{ corpus: string; out: string }> {
-  const { corpus: path, out } = await corpus();
-  const folder = join(path, '..', 'containers');
-  await mkdir(folder);
+async function containers() {
+  const { corpus: path, out } = await tables();
   const [a, b] = await Promise.all(['a.csv', 'b.csv'].map((name) => readFile(join(path, name))));
-  const mails = a!
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .slice(ROWS / 6);
-  const box = mails.map(
-    (text, index) => `From bo Mon May  4 09:00:00 2026\nSubject: ${index}\n\n${text}\n\n`,
-  );
-  await writeFile(join(folder, 'box.mbox'), box.join(''));
-  await writeFile(
-    join(folder, 'tables.zip'),
-    zipSync({ 'inner.zip': zipSync({ 'a.csv': a!, 'b.csv': b! }) }),
-  );
-  return { corpus: folder, out };
+  const texts = a!.toString().trimEnd().split('\n');
+  const mails = texts
+    .slice(ROWS / 6)
+    .map((text, index) => `From bo Mon May  4 09:00:00 2026\nSubject: ${index}\n\n${text}\n\n`);
+  const inner = zipSync({ 'a.csv': a!, 'b.csv': b! });
+  const corpus = join(path, '..', 'containers');
+  const packed = Buffer.from(zipSync({ 'inner.zip': inner }));
+  await writeFiles(corpus, { 'box.mbox': mails.join(''), 'tables.zip': packed });
+  return { corpus, out };
 }
 
 let judgedOnce: Promise<object[]> | null = null;
 
-/** The outcomes of the corpus with nothing in the way; it is the same one in every test. */
-async function undisturbed(): Promise<object[]> {
-  return (judgedOnce ??= judgeUndisturbed(corpus));
-}
+/** The outcomes of the tables with nothing in the way; they are the same ones in every test. */
+const undisturbed = (): Promise<object[]> => (judgedOnce ??= judgeUndisturbed(tables));
 
-async function judgeUndisturbed(make: typeof corpus): Promise<object[]> {
+async function judgeUndisturbed(make: typeof tables): Promise<object[]> {
   const { corpus: path, out } = await make();
   const done = await guardsweep(['enqueue', path, '--out', out, '--quiet', '--no-report']);
   expect(done).toMatchObject({ status: 0 });
   return comparable(await outcomes(await onlyRun(out)));
 }
 
-/** Resolves when the run has committed at least so many shards, or its process is gone. */
-async function progressed(cli: Cli, out: string, shards: number): Promise<string> {
-  return until(async () => {
-    const run = await onlyRun(out);
-    return (cli.child.exitCode !== null || (await committedShards(run)) >= shards) && run;
-  }, `${shards} committed shards`);
-}
-
 describe('an embedded run that is interrupted', () => {
-  it.each([
-    ['tables', corpus, undisturbed],
-    ['files that hold others', containers, () => judgeUndisturbed(containers)],
-  ])(
-    'over %s, killed at five random moments and resumed, ends as an undisturbed run',
-    { timeout: 120_000 },
-    async (_, make, judged) => {
-      const next = random(seed());
-      const { corpus: path, out } = await make();
-      let cli = new Cli(['enqueue', path, '--out', out, '--quiet']);
-      let run = '';
-      for (let death = 0; death < 5; death++) {
-        const already = run === '' ? 0 : await committedShards(run);
-        run = await progressed(cli, out, already + Math.floor(next() * 8));
-        await new Promise((resolve) => setTimeout(resolve, next() * 20));
-        cli.kill('SIGKILL');
-        await cli.finished();
-        if (death < 4) cli = new Cli(['resume', run, '--quiet']);
-      }
-      const done = await guardsweep(['resume', run]);
-      expect(done.stderr).not.toContain('Error');
-      expect(done.status).toBe(0);
-      expect(comparable(await outcomes(run))).toEqual(await judged());
-      expect(await verifyRun(run, {})).toMatchObject({ ok: true });
-    },
-  );
+  it('killed at five random moments and resumed, ends as an undisturbed run over files that hold others', async () => {
+    const next = random(seed());
+    const { corpus: path, out } = await containers();
+    let cli = new Cli(['enqueue', path, '--out', out, '--quiet']);
+    let run = '';
+    for (let death = 0; death < 5; death++) {
+      const already = run === '' ? 0 : await committedShards(run);
+      run = await progressed(cli, out, already + Math.floor(next() * 8));
+      await delay(next() * 20);
+      cli.kill('SIGKILL');
+      await cli.finished();
+      if (death < 4) cli = new Cli(['resume', run, '--quiet']);
+    }
+    const done = await guardsweep(['resume', run]);
+    expect(done.stderr).not.toContain('Error');
+    expect(done.status).toBe(0);
+    expect(comparable(await outcomes(run))).toEqual(await judgeUndisturbed(containers));
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  });
 
   it('resumed by two processes at once, loses nothing and doubles nothing', async () => {
-    const { corpus: path, out } = await corpus();
+    const { corpus: path, out } = await tables();
     const first = new Cli(['enqueue', path, '--out', out, '--quiet']);
-    const run = await progressed(first, out, 3);
-    first.kill('SIGKILL');
-    await first.finished();
+    const run = await killedAt(first, out, 3);
     const both = await Promise.all([guardsweep(['resume', run]), guardsweep(['resume', run])]);
     const statuses = both.map(({ status }) => status).sort();
     // Whichever claims the log last finishes the run; the other says so and stops, or finds the run finished.
@@ -106,7 +88,7 @@ describe('an embedded run that is interrupted', () => {
   });
 
   it('whose writer was paused while another took over, finishes once', async () => {
-    const { corpus: path, out } = await corpus();
+    const { corpus: path, out } = await tables();
     const paused = new Cli(['enqueue', path, '--out', out, '--quiet']);
     const run = await progressed(paused, out, 3);
     paused.kill('SIGSTOP');
@@ -120,7 +102,7 @@ describe('an embedded run that is interrupted', () => {
   });
 
   it('with Ctrl-C drains, prints how to resume, and ends with 130', async () => {
-    const { corpus: path, out } = await corpus();
+    const { corpus: path, out } = await tables();
     const cli = new Cli(['enqueue', path, '--out', out]);
     const run = await progressed(cli, out, 3);
     cli.kill('SIGINT');
