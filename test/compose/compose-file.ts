@@ -14,9 +14,7 @@ export interface Service {
   readonly volumes?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly deploy?: {
-    readonly resources: { readonly reservations: { readonly devices: readonly object[] } };
-  };
+  readonly deploy?: { resources: { reservations: { devices: readonly object[] } } };
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];

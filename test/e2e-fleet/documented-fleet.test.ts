@@ -1,9 +1,5 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RunRecord } from '../../src/config/run-config.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { writeComments } from '../helpers/corpus.ts';
 import {
   asBuilt,
   documentedFolder,
@@ -12,9 +8,7 @@ import {
   shellBlocks,
   typedLines,
 } from '../helpers/documented.ts';
-import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
-import { onlyRun } from '../helpers/run-directory.ts';
 
 /** Keeps a process of the fleet in the background, as if it ran on another machine; a feeder only where the page does. */
 const inBackground = (line: string): string => {
@@ -23,14 +17,10 @@ const inBackground = (line: string): string => {
 };
 
 /** The pages with the commands of a fleet: the blocks that run here, how many, and what stands for other machines. */
-const PAGES = [
-  { path: 'README.md', blocks: shellBlocks('README.md').filter(needsRedis), count: 1 },
-  {
-    path: 'docs/fleet.md',
-    blocks: shellBlocks('docs/fleet.md').filter((block) => block.includes('npm run')),
-    count: 2,
-  },
-] as const;
+const PAGES: readonly [path: string, isHere: (block: string) => boolean, count: number][] = [
+  ['README.md', needsRedis, 1],
+  ['docs/fleet.md', (block) => block.includes('npm run'), 2],
+];
 
 /** A line as it runs here: one Redis, the demonstration guard, and folders of the test, for those of other machines. */
 const onThisMachine = (line: string, redisUrl: string): string =>
@@ -41,8 +31,9 @@ const onThisMachine = (line: string, redisUrl: string): string =>
     .replaceAll(/\/(?:data|mnt)\/(runs|uploads)/g, '"$PWD/$1"')
     .replaceAll(/--metrics-port \d+/g, '--metrics-port 0');
 
-it.for(PAGES)('the fleet of $path judges a run', async ({ blocks, count }, { signal }) => {
+it.for(PAGES)('the fleet of %s judges a run', async ([path, isHere, count], { signal }) => {
   const redis = await redisForTest({ tcp: true });
+  const blocks = shellBlocks(path).filter(isHere);
   expect(blocks).toHaveLength(count);
   const typed = blocks.flatMap(typedLines).map((line) => onThisMachine(line, redis.url));
   const script = [
@@ -84,27 +75,4 @@ it('the scheduler of docs/operations.md starts the job files of the repository',
   expect(status, output).toBe(0);
   expect(output).toMatch(/nightly-rescan: 0 2 \* \* \* \(Europe\/London\), next \S+Z\n {2}no run yet/);
   expect(output).toMatch(/verified: \d+ items/);
-});
-
-it('a job file is judged by the fleet, with all that it says', async () => {
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
-  await mkdir(join(folder, 'jobs'));
-  await mkdir(out);
-  await writeComments(folder, 'comments.csv', 50);
-  await writeFile(join(folder, 'policy.yaml'), 'thresholds:\n  default: { block: 0.9 }\n');
-  const redis = await redisForTest();
-  const job = join(folder, 'jobs', 'job.yaml');
-  const sources = 'sources: [{ path: ../comments.csv }]\npolicy: ../policy.yaml\noutput: { dir: ../runs }\n';
-  await writeFile(job, `${sources}frames: 4\nreuse: false\nmaxWait: 3m\n`);
-  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
-  fleet.worker();
-  fleet.sink();
-  expectStatus(await fleet.enqueue(job).finished(), 0);
-  const { config } = JSON.parse(await readFile(join(await onlyRun(out), 'run.json'), 'utf8')) as RunRecord;
-  expect(config).toMatchObject({
-    ...{ guards: [], canaries: { from: 'workers' }, reuse: false, maxWaitMs: 180_000 },
-    judging: { frames: 4, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
-    policy: { thresholds: { default: { block: 0.9 } } },
-  });
 });

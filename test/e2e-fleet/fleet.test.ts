@@ -6,20 +6,13 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { linkForTest, redisForTest, type TestRedis } from '../helpers/redis/redis.ts';
+import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 
 const ROWS = 8000;
 /** So that a run is still under way when something happens to it. */
 const FEW_AT_A_TIME = { args: ['--concurrency', '2'] };
-
-interface Setup {
-  readonly redis: TestRedis;
-  readonly fleet: Fleet;
-  readonly corpus: string;
-  readonly out: string;
-}
 
 /** Two tables, and a chat with roles of its own; the same ones each time. */
 async function writeCorpus(corpus: string): Promise<void> {
@@ -29,7 +22,7 @@ async function writeCorpus(corpus: string): Promise<void> {
   await writeComments(corpus, 'b.csv', ROWS / 2, 1 + ROWS / 2);
 }
 
-async function setup(): Promise<Setup> {
+async function setup() {
   const redis = await redisForTest();
   const folder = await temporaryFolder();
   const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
@@ -55,8 +48,8 @@ async function expectUndisturbed(run: string): Promise<void> {
   expect(await verifyRun(run, {})).toMatchObject({ ok: true });
 }
 
-const progressed = (run: string, shards: number): Promise<true> =>
-  until(async () => (await committedShards(run)) >= shards && (true as const), `${shards} committed shards`);
+const progressed = (run: string, shards: number) =>
+  until(async () => (await committedShards(run)) >= shards, `${shards} committed shards`);
 
 describe('a run by a fleet', { timeout: 240_000 }, () => {
   it('ends as a run in one process does, and leaves nothing of itself in Redis', async () => {

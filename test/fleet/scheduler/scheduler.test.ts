@@ -2,10 +2,10 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
-import { readScheduledJob, type ScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
+import { readScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
 import { Scheduler } from '../../../src/fleet/scheduler/scheduler.ts';
 import { recordPath } from '../../../src/fleet/scheduler/schedule-record.ts';
-import { viewSchedule, type ScheduleView } from '../../../src/fleet/scheduler/view-schedule.ts';
+import { viewSchedule } from '../../../src/fleet/scheduler/view-schedule.ts';
 import { readPurged } from '../../../src/record/purged.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
@@ -42,9 +42,9 @@ class Rehearsal {
     this.#context = { cwd: folder, env: {}, fleet: true };
   }
 
-  /** A scheduler that is started at this time. One that was there before is dead: it never goes on. */
+  /** A scheduler that is started at this time. One that was there before looks at nothing any more. */
   async boot(time: string): Promise<void> {
-    const scheduler: Scheduler = new Scheduler({
+    const scheduler = new Scheduler({
       ...this.#context,
       folder: this.folder,
       now: () => this.#now,
@@ -52,14 +52,12 @@ class Rehearsal {
         await this.starting();
         const options = { keyFile: null, drain: never, report: () => {}, runId };
         const run = await (await prepareRun(job.resolved.config, options))();
-        return this.#judge(run.dir, scheduler);
+        return this.#judge(run.dir);
       },
-      resume: (_job, dir) => this.#judge(dir, scheduler),
-      changed: () => {},
-      skipped: this.metrics.skipped,
+      resume: (_job, dir) => this.#judge(dir),
+      ...{ skipped: this.metrics.skipped, changed: () => {}, signal: never },
       purgeFailed: (name) => void this.notPurged.push(name),
-      say: (line) => void (scheduler === this.#scheduler && this.#note(line)),
-      signal: never,
+      say: (line) => void this.said.push(line),
     });
     this.#scheduler = scheduler;
     this.#setClock(time);
@@ -67,21 +65,15 @@ class Rehearsal {
     await this.at(time);
   }
 
-  async #judge(dir: string, scheduler: Scheduler): Promise<number> {
+  async #judge(dir: string): Promise<number> {
     const claim = await FeedClaim.take(dir, { fleet: true });
     try {
       await this.judging(dir);
-      if (scheduler !== this.#scheduler) return await new Promise<never>(() => {});
-      const run = await openRun(dir, never);
-      await go(run, judge());
+      await go(await openRun(dir, never), judge());
       return 0;
     } finally {
       await claim.release();
     }
-  }
-
-  #note(line: string): void {
-    this.said.push(`${this.#now.toISOString()} ${line}`);
   }
 
   #setClock(time: string): void {
@@ -96,31 +88,17 @@ class Rehearsal {
     if (wait) await this.#scheduler!.ended();
   }
 
-  write(text: string): Promise<void> {
-    return writeFile(join(this.folder, 'nightly.yaml'), text);
-  }
-
-  async job(): Promise<ScheduledJob> {
-    return (await readScheduledJob(join(this.folder, 'nightly.yaml'), this.#context))!;
-  }
-
-  async view(): Promise<ScheduleView> {
-    return viewSchedule(await this.job(), this.#now, never);
-  }
-
+  readonly write = (text: string) => writeFile(join(this.folder, 'nightly.yaml'), text);
+  readonly job = async () => (await readScheduledJob(join(this.folder, 'nightly.yaml'), this.#context))!;
+  readonly view = async () => viewSchedule(await this.job(), this.#now, never);
   /** Due times that have a run, in order. */
-  async runs(): Promise<string[]> {
-    return (await this.dirs()).map((dir) => basename(dir).slice(0, 16));
-  }
+  readonly runs = async () => (await this.dirs()).map((dir) => basename(dir).slice(0, 16));
 
   /** The directories of the runs, in order; what is left of a killed start does not count. */
   async dirs(): Promise<string[]> {
     const out = join(this.folder, 'runs');
-    const names = await readdir(out).catch(() => []);
-    return names
-      .filter((name) => !name.startsWith('.'))
-      .sort()
-      .map((name) => join(out, name));
+    const names = (await readdir(out).catch(() => [])).filter((name) => !name.startsWith('.'));
+    return names.sort().map((name) => join(out, name));
   }
 }
 
