@@ -31,15 +31,18 @@ it(
     await reaches(run, { stuck: 'waiting for a worker (guardsweep worker)' });
     fleet.worker();
     await reaches(run, { stuck: 'waiting for a sink (guardsweep sink)' });
+    const link = await linkForTest(redis);
+    const queued = async (which = /./): Promise<number> => {
+      const depths = await readDepths(link, new AbortController().signal);
+      return depths
+        .filter(({ queue }) => which.test(queue))
+        .reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0);
+    };
+    await until(async () => (await queued(/^results$/)) > 0, 'a result');
     expectStatus(await guardsweep(['pause', run]), 0);
     await reaches(run, { state: 'paused' });
     fleet.sink();
     // What workers had in hand is committed, and nothing more.
-    const link = await linkForTest(redis);
-    const queued = async (): Promise<number> => {
-      const depths = await readDepths(link, new AbortController().signal);
-      return depths.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0);
-    };
     await until(async () => (await queued()) === 0, 'what was in hand to be committed');
     const committed = await committedShards(run);
     expect(committed).toBeGreaterThan(0);

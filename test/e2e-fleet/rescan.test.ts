@@ -37,7 +37,8 @@ async function scannedFolder(onText: (text: string) => void = () => undefined) {
   const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
   await mkdir(corpus);
   await mkdir(out);
-  const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
+  // No worker is killed here: one that is slow keeps what it has, so that nothing is judged twice.
+  const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address], lock: '60s' });
   fleet.worker();
   fleet.sink();
   const scan = async (flags: readonly string[] = []): Promise<Scan> => {

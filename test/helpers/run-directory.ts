@@ -63,11 +63,11 @@ export async function killedAt(cli: Cli, out: string, shards: number): Promise<s
 
 /** Polls for what another process writes to disk; gives up, loudly, after a minute. */
 export async function until<T>(look: () => Promise<T | false | null | undefined>, what: string): Promise<T> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 180_000;
   while (Date.now() < end) {
     const seen = await look().catch(() => null);
     if (seen !== false && seen !== null && seen !== undefined) return seen;
     await setTimeout(10);
   }
-  throw new Error(`waited a minute for ${what}`);
+  throw new Error(`waited three minutes for ${what}`);
 }
