@@ -1,6 +1,6 @@
 import { quoteForMessage, usageError, type WithOrigin } from '../usage-error.ts';
 
-/** Whether a time that passed while no scheduler was there is made up for, once. */
+/** Whether a job starts late, once, if no scheduler ran when it was due. */
 export const CATCH_UP = ['once', 'never'] as const;
 
 /** When a scheduler starts a job. */

@@ -20,7 +20,7 @@ export const SCHEDULE_TIMEZONE = setting({
 
 export const SCHEDULE_CATCH_UP = setting({
   key: 'schedule.catchUp',
-  help: 'after a time at which no scheduler was there: start the job late, once (`once`), or wait for the next time (`never`)',
+  help: 'when no scheduler ran at a due time: start the job late, once (`once`), or wait for the next time (`never`)',
   kind: choice('when', CATCH_UP),
   default: 'once',
 });
