@@ -51,7 +51,13 @@ const noVersion: ScriptedGuardOptions['onVersion'] = () => ({
 const NO_CREDIT = { error: { code: 'insufficient_quota' } };
 const SHIELD_GEMMA = { family: 'shieldgemma', model: 'google/shieldgemma-9b' } as const;
 
-test.each<[door: string, says: string, start: () => Promise<{ readonly address: string }>]>([
+interface Started {
+  readonly address: string;
+  /** How often a guard over REST was asked for a verdict. */
+  readonly harmless?: () => number;
+}
+
+test.each<[door: string, says: string, start: () => Promise<Started>]>([
   ['gRPC', 'MESSAGES', without('input', 'MESSAGES')],
   ['gRPC', 'SCORE', without('output', 'SCORE')],
   ['gRPC', 'no model guard', grpc({ configError: noModel })],
@@ -81,6 +87,7 @@ test.each<[door: string, says: string, start: () => Promise<{ readonly address: 
 ])('a guard over %s is refused at once: %s', async (_, says, start) => {
   const server = await start();
   const message = await refusalOf([server]);
+  expect(server.harmless?.() ?? 1).toBe(1);
   expect(message).toContain(says);
   expect(message).toContain(server.address);
   expect(message).not.toMatch(new RegExp(`became usable within|${SAID}`));

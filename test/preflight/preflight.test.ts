@@ -11,9 +11,7 @@ import { type Forecast, preflight } from '../../src/preflight/preflight.ts';
 import { startRun } from '../../src/runs/start-run.ts';
 import { temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
-import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
-
-closeAfterEach();
+import { guard } from '../helpers/guards/guard-pool.ts';
 
 let folder: string;
 let uploads: string;

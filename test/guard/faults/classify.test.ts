@@ -41,7 +41,11 @@ describe('a gRPC status', () => {
     ['INTERNAL', '[request id: <id_unknown>] SEQUENCE_OVERFLOW: 9', 'refused SEQUENCE_OVERFLOW, named'],
     ['INVALID_ARGUMENT', '{"error":{"code":"EMPTY_CONTENT"}}', 'refused EMPTY_CONTENT, named'],
     ['INVALID_ARGUMENT', 'the text says EMPTY_CONTENT', 'refused GUARD_REJECTED'],
-    ['UNKNOWN', "Unexpected <class 'mlserver.E'>: SEQUENCE_OVERFLOW: 9", 'refused SEQUENCE_OVERFLOW, named'],
+    [
+      'UNKNOWN',
+      "Unexpected <class 'mlserver.errors.InferenceError'>: SEQUENCE_OVERFLOW: 9",
+      'refused SEQUENCE_OVERFLOW, named',
+    ],
     ['INVALID_ARGUMENT', 'not a class: SEQUENCE_OVERFLOW: x', 'refused GUARD_REJECTED'],
     // A message about a request with content may quote it.
     ['INVALID_ARGUMENT', 'Model guard not found', 'refused GUARD_REJECTED'],

@@ -4,14 +4,12 @@ import type { Judging } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { TextRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { closeAfterEach, connect, failure, guard } from '../../helpers/guards/guard-pool.ts';
+import { connect, failure, guard } from '../../helpers/guards/guard-pool.ts';
 import { prompt, prompts, verdict } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
 import { scoreOf } from '../../helpers/guards/fake-contract.ts';
 import type { Scripted, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
 
 const REJECTED = { code: status.INVALID_ARGUMENT, details: 'something else' };
 
