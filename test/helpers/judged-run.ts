@@ -7,7 +7,7 @@ import type { GuardRequest } from '../../src/domain/request.ts';
 import type { CategoryKey } from '../../src/domain/taxonomy.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { runKey, runKeyFile } from '../../src/runs/trust/run-key.ts';
-import { failed } from '../record/run-fixture.ts';
+import { failed } from '../record/shards.ts';
 import { createdFrom, go } from '../runs/small-run.ts';
 import { judgement, MODEL } from './moderation.ts';
 import { corpusAt, runConfig } from './run-config.ts';

@@ -5,18 +5,8 @@ import type { ShardResult } from '../../src/domain/shard.ts';
 import { finishRun } from '../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
-import {
-  claim,
-  finishedRun,
-  newRun,
-  planLine,
-  problemOf,
-  openPlan,
-  resultOf,
-  shardOf,
-  signal,
-  closingOf,
-} from './run-fixture.ts';
+import { claim, finishedRun, newRun, problemOf, openPlan, signal, closingOf } from './run-fixture.ts';
+import { planLine, resultOf, shardOf } from './shards.ts';
 import { readManifestJson, reseal } from './reseal.ts';
 
 const SOURCES = ['a.csv', 'empty.csv', 'b.csv'];

@@ -3,43 +3,23 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { RunConfig, RunRecord } from '../../src/config/run-config.ts';
-import { type Fingerprint, makeDeclaration, makeFingerprint } from '../../src/domain/fingerprint.ts';
-import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { wholeCoverage } from '../../src/domain/coverage.ts';
-import type { Item, Lane } from '../../src/domain/item.ts';
-import type { Judgement, Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
-import type { TextRequest } from '../../src/domain/request.ts';
-import { itemsSha256 } from '../../src/domain/items-hash.ts';
-import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
+import type { ShardResult } from '../../src/domain/shard.ts';
 import { encodeLine } from '../../src/files/checked-line.ts';
 import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
-import type { PlanClosed, PlannedShard } from '../../src/ingest/plan/plan-line.ts';
+import type { PlanClosed } from '../../src/ingest/plan/plan-line.ts';
 import { finishRun, type FinishOptions } from '../../src/sink/final-files/finish.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { promptItem } from '../helpers/items.ts';
-import { judgement } from '../helpers/moderation.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
+import { planLine } from './shards.ts';
 
 export const signal = new AbortController().signal;
 
 const SKIPPED = `${encodeLine({ path: 'uploads/.DS_Store', reason: 'system files' })}\n`;
-
-export const FINGERPRINT = fingerprint('a');
-
-export function fingerprint(hexDigit: string): Fingerprint {
-  return makeFingerprint([['test-weights', hexDigit.repeat(64)]])!;
-}
-
-/** What a guard declares that proves nothing. */
-export const DECLARED = makeDeclaration([
-  ['family', 'llama-guard'],
-  ['model', 'llama-guard3:8b'],
-])!;
 
 interface RunOptions {
   readonly policy?: Policy;
@@ -106,63 +86,6 @@ export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
   const { epoch, diskFull } = log;
   const assertCurrent = () => log.assertCurrent();
   return PlanWriter.open(join(dir, 'plan.jsonl'), { epoch, diskFull, assertCurrent });
-}
-
-/** A shard of prompts of one source. */
-export function shardOf(
-  shard: number,
-  seqs: readonly number[],
-  more: { lane?: Lane; pass?: number; path?: string } = {},
-): Shard {
-  const items = seqs.map((seq) => promptItem(seq, `text ${seq}`, more.path));
-  return { shard, pass: more.pass ?? 1, lane: more.lane ?? 'text', items };
-}
-
-export function planLine({ shard, pass, lane, items }: Shard): PlannedShard {
-  const seqs: [number, number][] = [];
-  for (const { seq } of items) {
-    const last = seqs.at(-1);
-    if (last?.[1] === seq - 1) last[1] = seq;
-    else seqs.push([seq, seq]);
-  }
-  return {
-    ...{ shard, pass, lane, seqs, items: items.length },
-    ...{ source: 0, from: items[0]!.source.row, to_source: 0, to: items.at(-1)!.source.row },
-    payload_sha256: payloadSha256(items),
-    items_sha256: itemsSha256(items),
-  };
-}
-
-/** A verdict, flagged for every third item unless told otherwise. */
-export function verdict(item: Item, given: Partial<Judgement> = {}): Outcome {
-  const { flagged = item.seq % 3 === 0, score = flagged ? 0.93 : 0.07 } = given;
-  return judgement(score, {
-    flagged,
-    subcategoryScores: flagged ? { hate: 0.91, privacy: 0.02 } : null,
-    subcategoryFlags: flagged ? ['hate'] : null,
-    ...{ fingerprint: FINGERPRINT.id, endpoint: 'grpc://127.0.0.1:8001' },
-    ...{ latencyMs: 19.2, moderatedAt: '2026-11-21T02:00:03.120Z' },
-    coverage: wholeCoverage(item.request as TextRequest),
-    ...given,
-  });
-}
-
-export function failed(code: ItemCode): Outcome {
-  return {
-    judgement: null,
-    failure: {
-      ...{ error: itemError(code, 'made by a test'), attempts: 5 },
-      ...{ endpoint: 'grpc://127.0.0.1:8001', moderatedAt: '2026-11-21T02:00:04.000Z' },
-    },
-  };
-}
-
-export function resultOf(
-  shard: Shard,
-  judge: (item: Item) => Outcome = (item) => verdict(item),
-): ShardResult {
-  const outcomes = shard.items.map((item) => (item.settled === null ? judge(item) : null));
-  return { shard, outcomes, fingerprints: [FINGERPRINT] };
 }
 
 /** The line that closes a pass of these shards, with its items by the source that they name. */

@@ -14,7 +14,7 @@ import { openRun } from '../../src/runs/open-run.ts';
 import { temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { judgement } from '../helpers/moderation.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
-import { failed } from '../record/run-fixture.ts';
+import { failed } from '../record/shards.ts';
 
 export type { Run };
 

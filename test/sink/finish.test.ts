@@ -9,19 +9,8 @@ import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { promptItem, settledItem } from '../helpers/items.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
-import {
-  FINGERPRINT,
-  claim,
-  failed,
-  finishedRun,
-  newRun,
-  problemOf,
-  resultOf,
-  shardOf,
-  signal,
-  verdict,
-  work,
-} from '../record/run-fixture.ts';
+import { claim, finishedRun, newRun, problemOf, signal, work } from '../record/run-fixture.ts';
+import { FINGERPRINT, failed, resultOf, shardOf, verdict } from '../record/shards.ts';
 
 describe('finishing a run', () => {
   it('merges interleaved lanes into corpus order, with every count true', async () => {

@@ -9,7 +9,8 @@ import { type CategoryKey, CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { duckdb } from '../helpers/duckdb.ts';
-import { FINGERPRINT, failed, finishedRun, resultOf, shardOf, verdict } from '../record/run-fixture.ts';
+import { finishedRun } from '../record/run-fixture.ts';
+import { FINGERPRINT, failed, resultOf, shardOf, verdict } from '../record/shards.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { runOver, go, judge } from '../runs/small-run.ts';
 

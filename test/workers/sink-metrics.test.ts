@@ -13,18 +13,8 @@ import { metricValues } from '../helpers/metrics.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
-import {
-  claim,
-  closingOf,
-  failed,
-  newRun,
-  openPlan,
-  planLine,
-  resultOf,
-  shardOf,
-  signal,
-  verdict,
-} from '../record/run-fixture.ts';
+import { claim, closingOf, newRun, openPlan, signal } from '../record/run-fixture.ts';
+import { failed, planLine, resultOf, shardOf, verdict } from '../record/shards.ts';
 
 setMaxListeners(0, signal);
 

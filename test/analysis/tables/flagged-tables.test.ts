@@ -7,7 +7,8 @@ import type { CsvSeparator, RunConfig } from '../../../src/config/run-config.ts'
 import type { Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { finishedRun, resultOf, shardOf, verdict } from '../../record/run-fixture.ts';
+import { finishedRun } from '../../record/run-fixture.ts';
+import { resultOf, shardOf, verdict } from '../../record/shards.ts';
 import { notJudgedInBrief } from '../../../src/domain/words/not-judged.ts';
 import { finishedSummary } from '../../../src/record/summary/finished-summary.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';

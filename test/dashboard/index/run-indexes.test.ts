@@ -8,7 +8,8 @@ import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { RunIndexes } from '../../../src/dashboard/index/run-indexes.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { claim, finishedRun, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+import { claim, finishedRun, newRun, signal } from '../../record/run-fixture.ts';
+import { resultOf, shardOf } from '../../record/shards.ts';
 
 const ALL = ITEM_QUERY.parse({ sort: 'corpus', limit: 500 });
 

@@ -13,7 +13,8 @@ import { folderWith, temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { serveDashboard } from '../../helpers/dashboard.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
-import { failed, finishedRun, resultOf, signal, verdict } from '../../record/run-fixture.ts';
+import { finishedRun, signal } from '../../record/run-fixture.ts';
+import { failed, resultOf, verdict } from '../../record/shards.ts';
 import { ODD_TEXTS } from '../index/indexed.ts';
 
 /** Items: texts with odd ids, a restricted one (12), an error (13), and a conversation of three turns (14 … 16). */

@@ -13,16 +13,8 @@ import { VerdictStore } from '../../../src/store/verdict-store.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { feederAtWork } from './feeder-at-work.ts';
-import {
-  DECLARED,
-  FINGERPRINT,
-  fingerprint,
-  newRun,
-  resultOf,
-  shardOf,
-  signal,
-  verdict,
-} from '../../record/run-fixture.ts';
+import { newRun, signal } from '../../record/run-fixture.ts';
+import { DECLARED, FINGERPRINT, fingerprint, resultOf, shardOf, verdict } from '../../record/shards.ts';
 
 setMaxListeners(0, signal);
 

@@ -14,7 +14,8 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
-import { newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+import { newRun, signal } from '../../record/run-fixture.ts';
+import { resultOf, shardOf } from '../../record/shards.ts';
 
 setMaxListeners(0, signal);
 

@@ -20,20 +20,16 @@ import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { settled } from '../../helpers/settled.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
+import { claim, closingOf, newRun, openPlan, signal } from '../../record/run-fixture.ts';
 import {
-  claim,
-  closingOf,
   DECLARED,
   fingerprint,
   FINGERPRINT,
-  newRun,
-  openPlan,
   planLine,
   resultOf,
   shardOf,
-  signal,
   verdict,
-} from '../../record/run-fixture.ts';
+} from '../../record/shards.ts';
 
 setMaxListeners(0, signal);
 

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { KeptVerdicts, openRunStore } from '../../../src/fleet/sink/run-store.ts';
 import { pathExists } from '../../../src/files/folders.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+import { newRun, signal } from '../../record/run-fixture.ts';
+import { resultOf, shardOf } from '../../record/shards.ts';
 
 /** A run whose store is `store`, relative to the output folder, and how a sink for some roots keeps its verdicts. */
 async function sinkFor(store: string, rootsIn: (out: string) => string[]) {

@@ -7,17 +7,8 @@ import { PlanTail } from '../../../src/ingest/plan/plan-tail.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { readRunState, RunWatch } from '../../../src/fleet/status/run-status.ts';
-import {
-  claim,
-  closingOf,
-  failed,
-  newRun,
-  openPlan,
-  planLine,
-  resultOf,
-  shardOf,
-  signal,
-} from '../../record/run-fixture.ts';
+import { claim, closingOf, newRun, openPlan, signal } from '../../record/run-fixture.ts';
+import { failed, planLine, resultOf, shardOf } from '../../record/shards.ts';
 
 async function feeding(dir: string, fleet = false): Promise<FeedClaim> {
   const feeder = await FeedClaim.take(dir, { fleet });

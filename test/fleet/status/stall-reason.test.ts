@@ -6,7 +6,8 @@ import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
 import { RunWatch } from '../../../src/fleet/status/run-status.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
-import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+import { claim, newRun, openPlan, signal } from '../../record/run-fixture.ts';
+import { planLine, resultOf, shardOf } from '../../record/shards.ts';
 
 /** Announces a worker as one does itself; gives the function that ends it. */
 async function announce(link: RedisLink, id: string, lanes: string[], states: string[]) {

@@ -3,7 +3,7 @@ import { wholeCoverage } from '../../../src/domain/coverage.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type GuardRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { failed } from '../../record/run-fixture.ts';
+import { failed } from '../../record/shards.ts';
 import { judgement, MODEL } from '../moderation.ts';
 
 /** All that a request sends, one text after another. */

@@ -12,7 +12,7 @@ import { conversation, prompt } from '../../helpers/guards/guard-pool.ts';
 import { textsOf } from '../../helpers/guards/small-guard.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
-import { failed } from '../../record/run-fixture.ts';
+import { failed } from '../../record/shards.ts';
 
 /** A guard with a context of a given size in bytes. Its score is 0.9 for text with "poison", else 0.1. */
 function smallGuard(bytes: number): Judge & { readonly seen: GuardRequest[] } {

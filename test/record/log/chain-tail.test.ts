@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { ChainTail } from '../../../src/record/log/chain-tail.ts';
 import { claimLog } from '../../../src/sink/verdict-log/claim-log.ts';
 import { takeNextEpoch } from '../../../src/sink/verdict-log/take-epoch.ts';
-import { newRun, resultOf, shardOf, signal } from '../run-fixture.ts';
+import { newRun, signal } from '../run-fixture.ts';
+import { resultOf, shardOf } from '../shards.ts';
 
 const one = (shard: number) => resultOf(shardOf(shard, [shard]));
 const options = { signal, report: () => {} };

@@ -10,18 +10,8 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { rounds, seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
-import {
-  claim,
-  finishWith,
-  newRun,
-  openPlan,
-  planLine,
-  resultOf,
-  shardOf,
-  signal,
-  type TestRun,
-  work,
-} from '../run-fixture.ts';
+import { claim, finishWith, newRun, openPlan, signal, type TestRun, work } from '../run-fixture.ts';
+import { planLine, resultOf, shardOf } from '../shards.ts';
 
 const SEED = seed();
 const SHARDS = 6;

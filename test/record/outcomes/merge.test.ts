@@ -11,7 +11,8 @@ import { rounds, seed } from '../../helpers/corpus.ts';
 import { knownItem, promptItem, settledItem } from '../../helpers/items.ts';
 import { MODEL } from '../../helpers/moderation.ts';
 import { jsonLines, outcomes } from '../../helpers/run-directory.ts';
-import { claim, failed, FINGERPRINT, newRun, signal, verdict, work } from '../run-fixture.ts';
+import { claim, newRun, signal, work } from '../run-fixture.ts';
+import { failed, FINGERPRINT, verdict } from '../shards.ts';
 
 const score = fc.double({ min: 0, max: 1, noNaN: true });
 const code = fc.constantFrom<ItemCode>('TIMEOUT', 'GUARD_REJECTED', 'UNREADABLE_SOURCE', 'SOURCE_CHANGED');

@@ -16,7 +16,8 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { conversation, prompt, response } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
-import { finishedRun, resultOf, shardOf, signal, verdict } from '../run-fixture.ts';
+import { finishedRun, signal } from '../run-fixture.ts';
+import { resultOf, shardOf, verdict } from '../shards.ts';
 
 /** Judges every item with these flags of categories, those without any as not flagged. */
 const flaggedAs =

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { keyId } from '../../../src/record/manifest/manifest-signature.ts';
-import { finishedRun, claim, problemOf, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
+import { finishedRun, claim, problemOf, signal, finishPass } from '../run-fixture.ts';
+import { resultOf, shardOf } from '../shards.ts';
 import { readManifestJson, reseal } from '../reseal.ts';
 
 const run = () => finishedRun([resultOf(shardOf(0, [0, 1]))]);

@@ -6,7 +6,8 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { type NotedHead, readNotedHeads } from '../../../src/record/head-file.ts';
 import { temporaryFolder, folderWith } from '../../helpers/cli.ts';
 import { reseal } from '../reseal.ts';
-import { finishedRun, problemOf, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
+import { finishedRun, problemOf, signal, finishPass } from '../run-fixture.ts';
+import { resultOf, shardOf } from '../shards.ts';
 
 const HEAD = 'b'.repeat(64);
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { failed, newRun, resultOf, shardOf, verdict, finishPass } from '../run-fixture.ts';
+import { newRun, finishPass } from '../run-fixture.ts';
+import { failed, resultOf, shardOf, verdict } from '../shards.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import type * as OpenFile from '../../../src/files/open-file.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { finishedRun, resultOf, shardOf } from '../run-fixture.ts';
+import { finishedRun } from '../run-fixture.ts';
+import { resultOf, shardOf } from '../shards.ts';
 
 const refused = vi.hoisted(() => ({ name: '', code: '' }));
 

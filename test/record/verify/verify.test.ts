@@ -5,7 +5,8 @@ import { encodeChainLine } from '../../../src/record/log/chain-line.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { random, seed } from '../../helpers/corpus.ts';
 import { settledItem } from '../../helpers/items.ts';
-import { finishedRun, problemOf, resultOf, shardOf } from '../run-fixture.ts';
+import { finishedRun, problemOf } from '../run-fixture.ts';
+import { resultOf, shardOf } from '../shards.ts';
 import { reseal } from '../reseal.ts';
 
 const SEED = seed();

@@ -5,7 +5,7 @@ import { wholeCoverage } from '../../../src/domain/coverage.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { failed } from '../../record/run-fixture.ts';
+import { failed } from '../../record/shards.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 import { createdFrom, go } from '../../runs/small-run.ts';
 import { typed } from '../../cli/terminal.ts';

@@ -8,7 +8,8 @@ import { collectReport } from '../../../src/report/html/collect-report.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { temporaryFolder, sharedFolder } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
-import { failed, signal } from '../../record/run-fixture.ts';
+import { signal } from '../../record/run-fixture.ts';
+import { failed } from '../../record/shards.ts';
 import { judgedRun } from '../export/judged-run.ts';
 
 /** `0.9 hate privacy` is flagged for these, most probable first; `fail` is an error. */

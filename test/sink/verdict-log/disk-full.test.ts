@@ -3,17 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { fileHandles } from '../../helpers/file-handles.ts';
-import {
-  claim,
-  finishWith,
-  newRun,
-  openPlan,
-  planLine,
-  resultOf,
-  shardOf,
-  signal,
-  work,
-} from '../../record/run-fixture.ts';
+import { claim, finishWith, newRun, openPlan, signal, work } from '../../record/run-fixture.ts';
+import { planLine, resultOf, shardOf } from '../../record/shards.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -12,18 +12,8 @@ import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { rounds, seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
-import {
-  claim,
-  finishWith,
-  newRun,
-  openPlan,
-  planLine,
-  problemOf,
-  resultOf,
-  shardOf,
-  signal,
-  work,
-} from '../../record/run-fixture.ts';
+import { claim, finishWith, newRun, openPlan, problemOf, signal, work } from '../../record/run-fixture.ts';
+import { planLine, resultOf, shardOf } from '../../record/shards.ts';
 
 const SEED = seed();
 
