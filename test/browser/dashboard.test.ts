@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join, basename } from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { useBrowser } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
-import { Cli, temporaryFolder, guardsweep, writeFiles } from '../helpers/cli.ts';
+import { Cli, folderWith, temporaryFolder, guardsweep } from '../helpers/cli.ts';
 import { serveDashboard } from '../helpers/dashboard.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
@@ -22,9 +21,8 @@ const ITEMS = 3000;
 it('a run is paused, continued, cancelled and watched to its end, with the keyboard alone', async () => {
   let executionMs = 300;
   const guard = await syntheticGuard({ serviceTime: () => executionMs });
-  const folder = await temporaryFolder();
   const rows = Array.from({ length: ITEMS }, (_, at) => `text number ${at}`);
-  await writeFile(join(folder, 'texts.csv'), `text\n${rows.join('\n')}\n`);
+  const folder = await folderWith({ 'texts.csv': `text\n${rows.join('\n')}\n` });
   const out = join(folder, 'runs');
   const served = await serveDashboard({ out, roots: [folder] });
   const page = await browser.newPage({ reducedMotion: true });
@@ -68,10 +66,8 @@ it('a run is paused, continued, cancelled and watched to its end, with the keybo
   await press('Cancel');
   await press('Cancel the run');
   await state('Cancelled');
-  await page
-    .getByRole('region', { name: 'Continue this run' })
-    .getByText(/resume /)
-    .waitFor();
+  const advice = page.getByRole('region', { name: 'Continue this run' });
+  await advice.getByText(/resume /).waitFor();
   await checkPage(page);
 
   await enqueued.finished();
@@ -86,12 +82,9 @@ it('a run is paused, continued, cancelled and watched to its end, with the keybo
 });
 
 it('says of a directory that is no run why it cannot be read, whatever its name', async () => {
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
   const name = '<img src=x onerror=alert(1)>\u202egnp.x"\'&';
-  await mkdir(join(out, name), { recursive: true });
-  await writeFile(join(out, name, 'run.json'), '{"<script>alert(1)</script>":');
-  const served = await serveDashboard({ out, roots: [folder] });
+  const out = await folderWith({ [`${name}/run.json`]: '{"<script>alert(1)</script>":' });
+  const served = await serveDashboard({ out });
   const page = await browser.newPage({ size: 'phone' });
   await openDashboard(page, served);
   const run = page.getByRole('listitem').filter({ hasText: 'Cannot be read' });
@@ -104,14 +97,13 @@ const GERMAN = ['Grüße aus Köln', 'Ein schöner Tag für uns alle', 'Das war 
 const ICON = Buffer.concat([Buffer.from('00000100', 'hex'), Buffer.alloc(64)]);
 
 it('names each file that was not judged: why, how many rows it has, and the command that judges it', async () => {
-  const folder = await temporaryFolder();
-  await writeFiles(join(folder, 'uploads'), {
-    'good.csv': 'text\nhello there\nsee you at lunch\n',
-    'ids.csv': `id,when\n${ROWS.join('')}`,
-    'old.csv': Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'),
+  const folder = await folderWith({
+    'uploads/good.csv': 'text\nhello there\nsee you at lunch\n',
+    'uploads/ids.csv': `id,when\n${ROWS.join('')}`,
+    'uploads/old.csv': Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'),
     // What it is, only its content tells.
-    page: '{\\rtf1 Hello}',
-    'photo.ico': ICON,
+    'uploads/page': '{\\rtf1 Hello}',
+    'uploads/photo.ico': ICON,
   });
   const done = await guardsweep(['enqueue', 'uploads'], { cwd: folder });
   expect(done.stdout).toContain('Judged 2 of 145 items; 143 not judged');
@@ -128,8 +120,7 @@ it('names each file that was not judged: why, how many rows it has, and the comm
     '2 files of unsupported types: convert them',
     '1 not UTF-8: name the encoding',
   ]);
-  const answer = await served.fetch(`/api/runs/${name}/to-fix`);
-  const { listed } = (await answer.json()) as ToFix;
+  const { listed } = await served.json<ToFix>(`/api/runs/${name}/to-fix`);
   expect(listed).toMatchObject([
     { path: 'uploads/ids.csv', items: 140, columns: ['id', 'when'] },
     { path: 'uploads/old.csv', items: 1, columns: [] },
@@ -190,9 +181,7 @@ it('logs in with the token in the address, takes it out of the address bar, and 
 it('the fleet is shown with its workers, sinks and queues, and whether its Redis can be reached', async () => {
   const redis = await redisForTest();
   const link = await linkForTest(redis);
-  const folder = await temporaryFolder();
-  const options = { out: join(folder, 'runs'), roots: [folder], redis: redis.address };
-  const served = await serveDashboard(options);
+  const served = await serveDashboard({ out: await temporaryFolder(), redis: redis.address });
   const page = await browser.newPage({ size: 'phone' });
   const says = (words: string | RegExp): Promise<void> =>
     page.getByRole('region', { name: 'Health' }).getByRole('listitem').filter({ hasText: words }).waitFor();

@@ -1,14 +1,13 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
 import { useBrowser, type View } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { screenshot } from '../helpers/browser/screenshot.ts';
-import { Cli } from '../helpers/cli.ts';
+import { Cli, sharedFolder, writeFiles } from '../helpers/cli.ts';
 import { embeddedRun, serveDashboard } from '../helpers/dashboard.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
@@ -17,32 +16,26 @@ const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 const browser = useBrowser();
 
 /** A folder with a run of the sample corpus, and of files that cannot be judged and whose names are hostile. */
-let folder: string;
+const folder = sharedFolder();
+const out = join(folder, 'runs');
 let run: string;
 
 /** File names cannot have a slash. */
 const HOSTILE = '"><img src=x onerror=alert(1)>\u202e.csv';
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guardsweep-test-'));
   await cp(SAMPLE, join(folder, 'uploads'), { recursive: true });
-  await writeFile(join(folder, 'uploads', 'archive.bin'), Buffer.from([0, 1, 2, 3]));
-  await writeFile(join(folder, 'uploads', 'empty.txt'), '');
-  await writeFile(join(folder, HOSTILE), 'text\n<script>alert(1)</script>\n');
-  const dir = await embeddedRun(
-    join(folder, 'runs'),
-    [join(folder, 'uploads'), join(folder, HOSTILE)],
-    ['--name', 'uploads'],
-  );
-  run = basename(dir);
+  await writeFiles(folder, {
+    'uploads/archive.bin': Buffer.from([0, 1, 2, 3]),
+    'uploads/empty.txt': '',
+    [HOSTILE]: 'text\n<script>alert(1)</script>\n',
+  });
+  const paths = [join(folder, 'uploads'), join(folder, HOSTILE)];
+  run = basename(await embeddedRun(out, paths, ['--name', 'uploads']));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const ASKED = { expectFingerprint: null, maxWaitMs: 10_000 };
-
 async function open(view: View, path: string): Promise<Page> {
-  const served = await serveDashboard({ out: join(folder, 'runs'), roots: [folder] });
+  const served = await serveDashboard({ out, roots: [folder] });
   const page = await browser.newPage(view);
   await openDashboard(page, served, path);
   return page;
@@ -57,10 +50,8 @@ it.each<[string, View, string | null]>([
   const notJudged = page.getByRole('region', { name: 'Not judged', exact: true });
   await notJudged.getByText('2 of 125 items').waitFor();
   const judged = page.getByRole('region', { name: 'Judged', exact: true });
-  const widths = await Promise.all(
-    [judged, notJudged].map(async (half) => (await half.boundingBox())!.width),
-  );
-  expect(widths[0]).toBe(widths[1]);
+  const [left, right] = await Promise.all([judged.boundingBox(), notJudged.boundingBox()]);
+  expect(left!.width).toBe(right!.width);
   const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
   expect(headings).toEqual(['Judged', 'Not judged', 'Categories', 'What to fix']);
   const review = await page.getByRole('link', { name: /^Review \d+ flagged items/ }).boundingBox();
@@ -76,19 +67,19 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   let executions = 0;
   const { address } = await syntheticGuard({ serviceTime: () => (executions++ < 55 ? 0 : 3000) });
   const comments = Array.from({ length: 4000 }, (_, at) => `comment number ${at}`);
-  await writeFile(join(folder, 'comments.csv'), `text\n${comments.join('\n')}\n`);
+  await writeFiles(folder, { 'comments.csv': `text\n${comments.join('\n')}\n` });
   const served = await serveDashboard({
-    out: join(folder, 'runs'),
-    roots: [folder],
+    ...{ out, roots: [folder] },
     openGuards: async (signal) => {
-      const pool = await connectGuards([{ name: address, address }], ASKED, signal);
+      const asked = { expectFingerprint: null, maxWaitMs: 10_000 };
+      const pool = await connectGuards([{ name: address, address }], asked, signal);
       return { pool, died: new AbortController().signal, close: () => pool.close() };
     },
   });
   const page = await browser.newPage();
   await openDashboard(page, served);
   await page.getByRole('region', { name: 'Health' }).getByText('ready').waitFor();
-  new Cli(['enqueue', join(folder, 'comments.csv'), '--out', join(folder, 'runs'), '--guard', address]);
+  new Cli(['enqueue', join(folder, 'comments.csv'), '--out', out, '--guard', address]);
   const card = page.getByRole('listitem').filter({ hasText: 'Running' });
   await card.getByText(/^[1-9][0-9]?%, [0-9,]+ of 4,000 items/).waitFor({ timeout: 40_000 });
   await checkPage(page);

@@ -80,18 +80,16 @@ describe('a rendered report', () => {
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 
-const VIEWS: readonly (readonly [image: string, view: View])[] = [
-  ['report', {}],
-  ['report-dark', { scheme: 'dark' }],
-  ['report-phone', { size: 'phone' }],
-];
+const VIEWS: Record<string, View> = {
+  ...{ report: {}, 'report-dark': { scheme: 'dark' }, 'report-phone': { size: 'phone' } },
+};
 
 describe('the report of a run over the sample', () => {
   it('shows a short page with what was judged, flagged and not judged, and folds the rest', async () => {
     const cwd = await temporaryFolder();
     await guardsweep(['enqueue', SAMPLE, '--name', 'sample', '--quiet'], { cwd });
     const dir = await onlyRun(join(cwd, 'runs'));
-    for (const [image, view] of VIEWS) {
+    for (const [image, view] of Object.entries(VIEWS)) {
       const page = await browser.newPage(view);
       await page.goto(pathToFileURL(join(dir, 'report.html')).href);
       expect(await page.locator('h1').textContent()).toBe('Moderation report');

@@ -1,27 +1,24 @@
-import { writeFile, readFile } from 'node:fs/promises';
-import { join, basename } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
-import { temporaryFolder, folderWith } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { flaggedFor, judgedRun } from '../../helpers/judged-run.ts';
 import { openDashboard } from './dashboard-page.ts';
 
 const browser = useBrowser();
 const TOKEN = 'the-token-of-those-who-may-release';
+const PHONE = { size: 'phone', scheme: 'dark' } as const;
 
 async function starfish() {
   const folder = await folderWith({ 'sea/a.csv': 'id,text\ns-1,a starfish on the sand\n' });
   const corpus = join(folder, 'sea');
-  const run = await judgedRun(folder, corpus, {
-    verdictOn: () => flaggedFor('sexual_content'),
-  });
-  return { ...run, corpus };
+  return { ...(await judgedRun(folder, corpus, { verdictOn: () => flaggedFor('sexual_content') })), corpus };
 }
 
 it('an item that is withheld for Sexual Content is released with a note, and then shown when asked for', async () => {
-  const view = { size: 'phone', scheme: 'dark' } as const;
-  const { page } = await openDashboard(browser, await starfish(), '/items/0', view, TOKEN);
+  const { page } = await openDashboard(browser, await starfish(), '/items/0', PHONE, TOKEN);
   await page.getByRole('heading', { name: 'This content is withheld' }).waitFor();
   await page.getByRole('button', { name: 'Release …' }).click();
   const dialog = page.getByRole('dialog');
@@ -45,19 +42,15 @@ it('nobody else is offered to release it', async () => {
 });
 
 async function harbour() {
-  const corpus = await temporaryFolder();
   const others = ['RESTRICTED harbour', 'HATE in the harbour <b>', 'rain'];
   const texts = ['a Harbour at night', 'the mountains', ...others];
-  await writeFile(join(corpus, 'a.csv'), `id,text\n${texts.map((text, at) => `i${at},${text}\n`).join('')}`);
+  const corpus = await folderWith({ 'a.csv': `text\n${texts.join('\n')}\n` });
   return { ...(await judgedRun(corpus, join(corpus, 'a.csv'))), corpus };
 }
 
 it('finds items by what is in their texts, none that is restricted, and logs that somebody searched, not for what', async () => {
   const run = await harbour();
-  const { page, served, api } = await openDashboard(browser, run, '/review', {
-    size: 'phone',
-    scheme: 'dark',
-  });
+  const { page, served, api } = await openDashboard(browser, run, '/review', PHONE);
   await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByLabel('Search in the texts').fill('HARBOUR');
   await page.getByLabel('Search in the texts').press('Enter');
@@ -73,19 +66,18 @@ it('finds items by what is in their texts, none that is restricted, and logs tha
   expect(log.trimEnd().split('\n')).toHaveLength(1);
   expect(JSON.parse(log)).toMatchObject({ kind: 'search', searched: 4, found: [0, 3] });
 
-  const search = (body: unknown) => served.fetch(`${api}/text-search`, { method: 'POST', body });
+  const path = `${api}/text-search`;
   const hated = { filter: { decisions: ['block'] }, text: 'harbour' };
-  expect(await (await search(hated)).json()).toEqual({ searched: 1, seqs: [3], next: null });
-  expect(await (await search({ text: 'harbour', from: 1 })).json()).toMatchObject({ searched: 3, seqs: [3] });
-  expect((await search({ text: 'h' })).status).toBe(400);
-  expect((await search({ text: 'a'.repeat(201) })).status).toBe(400);
+  expect(await served.json(path, hated)).toEqual({ searched: 1, seqs: [3], next: null });
+  expect(await served.json(path, { text: 'harbour', from: 1 })).toMatchObject({ searched: 3, seqs: [3] });
+  for (const text of ['h', 'a'.repeat(201)])
+    expect((await served.fetch(path, { method: 'POST', body: { text } })).status).toBe(400);
 });
 
 it('nothing is searched for somebody who may not read the contents of a run', async () => {
   const corpus = await folderWith({ 'a.csv': 'text\nharbour\n' });
   const run = await judgedRun(corpus, join(corpus, 'a.csv'), { own: false });
-  const { served } = await openDashboard(browser, { ...run, corpus }, '/review');
-  const path = `/api/runs/${basename(run.dir)}/text-search`;
-  const answer = await served.fetch(path, { method: 'POST', body: { text: 'harbour' } });
-  expect(await answer.json()).toEqual({ searched: 0, seqs: [], next: null });
+  const { served, api } = await openDashboard(browser, { ...run, corpus }, '/review');
+  const found = await served.json(`${api}/text-search`, { text: 'harbour' });
+  expect(found).toEqual({ searched: 0, seqs: [], next: null });
 });

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
+import { sharedFolder } from '../../helpers/cli.ts';
 import { HATEFUL, judgedRun, RESTRICTED, wordsOf, ALLOWED } from '../../helpers/judged-run.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
@@ -16,11 +16,10 @@ import { type HarmlessRun, LOUD, PROBE, WITHHELD } from './harmless-run.ts';
 const browser = useBrowser();
 const IMAGES = 40;
 
-let folder: string;
+const folder = sharedFolder();
 let run: HarmlessRun;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guardsweep-grid-'));
   const corpus = join(folder, 'pictures');
   await mkdir(corpus);
   for (let at = 0; at < IMAGES; at++) {
@@ -37,7 +36,6 @@ beforeAll(async () => {
   };
   run = { ...(await judgedRun(folder, corpus, { verdictOn, title: 'pictures' })), corpus };
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const tile = (name: string): string => `.tile:has-text("${name}")`;
 const reveals = (): string => join(run.dir, 'review', 'reveals.jsonl');

@@ -1,19 +1,11 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../../src/domain/taxonomy.ts';
-import {
-  HATEFUL,
-  judgedRun,
-  RESTRICTED,
-  wordsOf,
-  type JudgedRun,
-  type Verdict,
-} from '../../helpers/judged-run.ts';
-import { writeFiles } from '../../helpers/cli.ts';
+import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
+import { ALLOWED, HATEFUL, judgedRun, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
+import type { JudgedRun, Verdict } from '../../helpers/judged-run.ts';
+import { sharedFolder, writeFiles } from '../../helpers/cli.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { RATE, wavFile } from '../../helpers/wav.ts';
 
@@ -98,14 +90,11 @@ function verdictOn(request: GuardRequest): Verdict {
   const digits = hash('sha256', words);
   const part = (at: number): number => Number.parseInt(digits.slice(at, at + 6), 16) / 0x1000000;
   const score = Math.round(part(0) ** 2 * 1e4) / 1e4;
-  if (score < 0.5) return { score, flagged: false, subcategoryScores: null, subcategoryFlags: null };
+  if (score < 0.5) return { ...ALLOWED, score };
   const keys = [6, 12, 18].map((at) => HARMLESS_KEYS[Math.floor(part(at) * HARMLESS_KEYS.length)]!);
-  const scores = Object.fromEntries(keys.map((key, index) => [key, score * (1 - index / 4)])) as Partial<
-    Record<CategoryKey, number>
-  >;
+  const subcategoryScores = Object.fromEntries(keys.map((key, index) => [key, score * (1 - index / 4)]));
   // Some are flagged without a category.
-  const flags = part(24) < 0.15 ? [] : [keys[0]!];
-  return { score, flagged: true, subcategoryScores: scores, subcategoryFlags: flags };
+  return { score, flagged: true, subcategoryScores, subcategoryFlags: part(24) < 0.15 ? [] : [keys[0]!] };
 }
 
 export interface HarmlessRun extends JudgedRun {
@@ -115,10 +104,9 @@ export interface HarmlessRun extends JudgedRun {
 
 /** A finished run over made-up, harmless content of all kinds, for the tests of a file. */
 export function useHarmlessRun(rows = 130): () => HarmlessRun {
-  let folder: string;
+  const folder = sharedFolder();
   let run: HarmlessRun;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'guardsweep-review-'));
     const corpus = join(folder, 'street');
     await writeCorpus(corpus, rows);
     const policy = {
@@ -130,6 +118,5 @@ export function useHarmlessRun(rows = 130): () => HarmlessRun {
     const options = { verdictOn, maxBytes: 4096, policy, source, title: 'street' };
     run = { ...(await judgedRun(folder, corpus, options)), corpus };
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
   return () => run;
 }

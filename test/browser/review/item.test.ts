@@ -10,12 +10,18 @@ const browser = useBrowser();
 const run = useHarmlessRun(20);
 
 /** Path of the item whose id or path holds this. */
-function itemAt(words: string, modality?: string): string {
-  const line = run().lines.find(
-    ({ id, source, modality: kind }) =>
-      (id.includes(words) || source.path.endsWith(words)) && (modality === undefined || kind === modality),
-  );
+function itemAt(words: string): string {
+  const line = run().lines.find(({ id, source }) => id.includes(words) || source.path.endsWith(words));
   return `/items/${line!.seq}`;
+}
+
+/** Notes the addresses that a page asks for from now on that end so. */
+function asked(page: Page, end: RegExp): readonly string[] {
+  const found: string[] = [];
+  page.on('request', (request) => {
+    if (end.test(request.url())) found.push(request.url());
+  });
+  return found;
 }
 
 async function show(page: Page): Promise<void> {
@@ -26,20 +32,15 @@ async function show(page: Page): Promise<void> {
 
 it('a long text is shown when asked for, scrolled to what decided, and masked', async () => {
   const { page } = await openDashboard(browser, run(), itemAt('letter.txt'));
-  const reveals: string[] = [];
-  page.on('request', (request) => {
-    if (request.url().endsWith('/content')) reveals.push(request.url());
-  });
+  const reveals = asked(page, /\/content$/);
   await page.getByText('Overall score at or above').waitFor();
   expect(reveals).toEqual([]);
   expect(await page.getByText(LOUD).count()).toBe(0);
   await show(page);
   const mark = page.locator('mark');
   expect(await mark.textContent()).toContain(LOUD);
-  const [box, marked] = await Promise.all([
-    page.getByRole('region', { name: 'Text' }).boundingBox(),
-    mark.boundingBox(),
-  ]);
+  const box = await page.getByRole('region', { name: 'Text' }).boundingBox();
+  const marked = await mark.boundingBox();
   expect(marked!.y).toBeGreaterThanOrEqual(box!.y);
   expect(marked!.y).toBeLessThan(box!.y + box!.height);
   await page.getByText('1 content shown in this tab').waitFor();
@@ -92,16 +93,13 @@ it('an image is blurred and grey until somebody asks, step by step', async () =>
 
 it('a clip has a waveform, and no sound until somebody asks', async () => {
   const { page } = await openDashboard(browser, run(), itemAt('bells.wav'));
-  const media: string[] = [];
-  page.on('request', (request) => {
-    if (request.url().endsWith('/media')) media.push(request.url());
-  });
+  const media = asked(page, /\/media$/);
   await show(page);
   await page.locator('.waveform path').waitFor();
   expect(media).toEqual([]);
   await page.getByRole('button', { name: 'Play' }).click();
-  const muted = (): Promise<boolean> =>
-    page.locator('audio').evaluate((element) => (element as unknown as { muted: boolean }).muted);
+  const audio = page.locator('audio');
+  const muted = () => audio.evaluate((element) => (element as unknown as { muted: boolean }).muted);
   expect(await muted()).toBe(true);
   expect(media).toHaveLength(1);
   await page.getByLabel('Sound').check();
@@ -118,10 +116,7 @@ it('a clip has a waveform, and no sound until somebody asks', async () => {
 
 it('a restricted item is never read: it says why, and what to do', async () => {
   const { page } = await openDashboard(browser, run(), itemAt('withheld-1'));
-  const reads: string[] = [];
-  page.on('request', (request) => {
-    if (/\/(content|media)$/.test(request.url())) reads.push(request.url());
-  });
+  const reads = asked(page, /\/(content|media)$/);
   await page.getByRole('heading', { name: 'This content is never shown' }).waitFor();
   await page.keyboard.press('s');
   await page.getByLabel('Show texts as I move').check();

@@ -55,19 +55,15 @@ it('thirty items are labelled with the keyboard alone, one while the server is d
   // Restricted items are in no file of labels.
   let restricted = 0;
   for (const [index, key] of decided.entries()) {
-    const detail = (await (await served.fetch(`${api}/items/${seqs[index]}`)).json()) as ItemDetail;
+    const detail = await served.json<ItemDetail>(`${api}/items/${seqs[index]}`);
     if (detail.restricted) restricted++;
     const expected = key === 'a' ? detail.line.decision : words[key as '1' | '2' | '3'];
-    expect(detail.reviews.map(({ decision, seen }) => [decision, seen])).toEqual([
-      [expected, !detail.restricted],
-    ]);
+    expect(detail.reviews).toMatchObject([{ decision: expected, seen: !detail.restricted }]);
   }
   const labels = await (await served.fetch(`${api}/labels/labels.jsonl`)).text();
-  const lines = labels
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { seen: boolean });
-  expect(lines.map(({ seen }) => seen)).toEqual(Array.from({ length: 30 - restricted }, () => true));
+  const lines = labels.trim().split('\n');
+  expect(lines).toHaveLength(30 - restricted);
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ seen: true });
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Label Studio' }).click(),

@@ -21,10 +21,9 @@ it('a note, categories and undo', async () => {
   await page.keyboard.press('End');
   await page.getByText(/^101 to /).waitFor();
   await page.locator(selected).waitFor();
-  const seq = Number((await page.locator(selected).getAttribute('id'))!.replace('row-', ''));
-  const detail = async (): Promise<ItemDetail> =>
-    (await (await served.fetch(`${api}/items/${seq}`)).json()) as ItemDetail;
-  const reviews = async (): Promise<ItemDetail['reviews']> => (await detail()).reviews;
+  const seq = await seqOf(page);
+  const detail = () => served.json<ItemDetail>(`${api}/items/${seq}`);
+  const reviews = async () => (await detail()).reviews;
 
   await page.getByLabel('Let me decide without looking').check();
   await page.keyboard.press('n');
@@ -36,9 +35,8 @@ it('a note, categories and undo', async () => {
   await checkPage(page);
   await page.keyboard.press('Control+Enter');
   await dialog.waitFor({ state: 'detached' });
-  await expect
-    .poll(reviews)
-    .toMatchObject([{ decision: 'block', categories: ['privacy'], note: '<b>checked</b> with \u202e Ana' }]);
+  const saved = { decision: 'block', categories: ['privacy'], note: '<b>checked</b> with \u202e Ana' };
+  await expect.poll(reviews).toMatchObject([saved]);
   await page.getByText('<b>checked</b> with \\u{202e} Ana').waitFor();
 
   await page.keyboard.press('1');
@@ -68,9 +66,8 @@ it('a held key decides nothing that was not shown', async () => {
   for (let count = 0; count < 15; count++) await page.keyboard.down('3');
   await page.keyboard.up('3');
   await expect.poll(() => page.locator('.reviewed:not(.saving)').count()).toBeGreaterThan(0);
-  await expect
-    .poll(async () => ((await (await served.fetch(`${api}/items/${seq}`)).json()) as ItemDetail).reviews)
-    .toMatchObject([{ decision: 'block', seen: true }]);
+  const detail = () => served.json<ItemDetail>(`${api}/items/${seq}`);
+  await expect.poll(detail).toMatchObject({ reviews: [{ decision: 'block', seen: true }] });
   expect(posted).toHaveLength(1);
   await checkPage(page);
 });
@@ -96,17 +93,14 @@ it('reviewers have names, see what others decide, and overrule nothing that they
   await other.getByText('Live', { exact: true }).waitFor();
   const seq = await seqOf(page);
   expect(await seqOf(other)).toBe(seq);
-  const last = async (): Promise<unknown> =>
-    ((await (await served.fetch(`${api}/items/${seq}`)).json()) as ItemDetail).reviews.at(-1);
+  const last = async () => (await served.json<ItemDetail>(`${api}/items/${seq}`)).reviews.at(-1);
   // Ben's page has not heard of it: nothing is overruled before it is shown.
   await other.route(/\/api\/runs\/[^/]+$/, (route) => route.fulfill({ status: 304 }));
   await decide(page, '3');
   await expect.poll(last).toMatchObject({ number: 1, by: REVIEWER, decision: 'block' });
   await decide(other, '1');
-  await other
-    .getByRole('alert')
-    .getByText(`Not saved: ${REVIEWER} decided Block after it was shown.`)
-    .waitFor();
+  const alert = other.getByRole('alert');
+  await alert.getByText(`Not saved: ${REVIEWER} decided Block after it was shown.`).waitFor();
   await other.locator('.reviews').getByText(REVIEWER).waitFor();
   await expect.poll(last).toMatchObject({ number: 1 });
   await checkPage(other, { expected: [/409/] });
@@ -115,19 +109,16 @@ it('reviewers have names, see what others decide, and overrule nothing that they
   // What Ben decides, the other page shows by itself.
   await page.keyboard.press('k');
   await page.locator('.reviews').getByText('Ben').waitFor();
-  const labels = await (await served.fetch(`${api}/labels/label-studio.json`, { method: 'POST' })).json();
+  const labels = await served.json(`${api}/labels/label-studio.json`, {});
   expect(JSON.stringify(labels)).toContain('"reviewed_by":"Ben"');
 });
 
 it('all items that a filter finds are decided at once, after a preview and a confirmation, and undone', async () => {
   const { page, served, api } = await openDashboard(browser, run(), '/review');
-  const blocked = async (review: string): Promise<ItemPage> => {
-    const filter = { decisions: ['block'], review };
-    const answer = await served.fetch(`${api}/items`, { method: 'POST', body: { filter } });
-    return (await answer.json()) as ItemPage;
-  };
-  const review = (seq: number, decision: string | null): Promise<Response> =>
-    served.fetch(`${api}/items/${seq}/reviews`, { method: 'POST', body: { decision } });
+  const blocked = (review: string) =>
+    served.json<ItemPage>(`${api}/items`, { filter: { decisions: ['block'], review } });
+  const review = (seq: number, decision: string | null) =>
+    served.json(`${api}/items/${seq}/reviews`, { decision });
   await listOf(page);
   await page.keyboard.press('f');
   await page.getByRole('checkbox', { name: /^Block/ }).check();
@@ -161,8 +152,7 @@ it('all items that a filter finds are decided at once, after a preview and a con
   await page.getByText('1 item left alone').waitFor();
   await checkPage(page);
   expect((await blocked('overturned')).total).toBe(overturned + items - 1);
-  const last = async (of: number): Promise<unknown> =>
-    ((await (await served.fetch(`${api}/items/${of}`)).json()) as ItemDetail).reviews.at(-1);
+  const last = async (of: number) => (await served.json<ItemDetail>(`${api}/items/${of}`)).reviews.at(-1);
   expect(await last(seq)).toMatchObject({ decision: 'allow', note: 'a list of shops', seen: false });
   expect(await last(taken)).toMatchObject({ number: 1, decision: 'block' });
 

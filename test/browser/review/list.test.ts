@@ -18,8 +18,9 @@ it('filters and searches, and keeps the place while an item is open', async () =
   const panel = page.getByRole('complementary', { name: 'Filters' });
   const block = panel.getByRole('checkbox', { name: /^Block/ });
   await block.check();
-  await expect.poll(() => page.locator('.total').textContent()).toMatch(/^\d+ items$/);
-  const blocked = await page.locator('.total').textContent();
+  const total = () => page.locator('.total').textContent();
+  await expect.poll(total).toMatch(/^\d+ items$/);
+  const blocked = await total();
   await checkPage(page);
   // A full screen of dense rows is a large image.
   await page.setViewportSize({ width: 1280, height: 720 });
@@ -28,10 +29,9 @@ it('filters and searches, and keeps the place while an item is open', async () =
   await page.keyboard.press('/');
   await page.keyboard.type('comments.csv');
   await page.keyboard.press('Enter');
-  await expect
-    .poll(() => page.locator('.total').textContent())
-    .toSatisfy((total: string) => total !== blocked && total.endsWith('items'));
-  const found = await page.locator('.total').textContent();
+  const isOther = (total: string) => total !== blocked && total.endsWith('items');
+  await expect.poll(total).toSatisfy(isOther);
+  const found = await total();
 
   await page.keyboard.press('j');
   await page.keyboard.press('j');
@@ -46,15 +46,15 @@ it('filters and searches, and keeps the place while an item is open', async () =
   await page.keyboard.press('Escape');
   await page.waitForURL(`**${pages}/review#decisions=block`);
   await page.locator(`${selected}#${row}`).waitFor();
-  expect(await page.locator('.total').textContent()).toBe(found);
+  expect(await total()).toBe(found);
 
   await page.reload();
   await page.locator(`${selected}#${row}`).waitFor();
-  expect(await page.locator('.total').textContent()).toBe(found);
+  expect(await total()).toBe(found);
   expect(page.url()).not.toContain('comments');
   expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('comments');
   await page.getByRole('button', { name: 'Clear' }).click();
-  await expect.poll(() => page.locator('.total').textContent()).not.toBe(found);
+  await expect.poll(total).not.toBe(found);
 });
 
 it('is filtered by its address, which can be kept and shared, unless that asks for something else', async () => {
