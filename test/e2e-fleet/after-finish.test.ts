@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { NotedHead } from '../../src/record/head-file.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
+import { makeSigningKeys } from '../helpers/certificate.ts';
 import { guardsweep } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { jsonLines, until } from '../helpers/run-directory.ts';
@@ -12,9 +12,7 @@ import { webhook, WEBHOOK_SECRET } from '../helpers/webhook.ts';
 it('a sink signs what it finishes, and notes and says its head; so does whoever follows the run', async () => {
   const guard = await scriptedGuard();
   const { fleet, folder, path } = await fleetWithComments(50, { guards: [guard.address] });
-  const [key, publicKey] = [join(folder, 'key.pem'), join(folder, 'public.pem')];
-  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', key]);
-  execFileSync('openssl', ['pkey', '-in', key, '-pubout', '-out', publicKey]);
+  const { key, publicKey } = makeSigningKeys(folder);
   const [ofSink, ofFeeder] = [join(folder, 'sink.jsonl'), join(folder, 'feeder.jsonl')];
   fleet.worker();
   const sink = fleet.sink(['--head-file', ofSink], { GUARDSWEEP_SIGNING_KEY_FILE: key });

@@ -6,6 +6,7 @@ import { runCommands } from '../../src/cli/run/run-commands.ts';
 import type { NotedHead } from '../../src/record/head-file.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { typed } from '../cli/terminal.ts';
+import { makeSigningKeys } from '../helpers/certificate.ts';
 import { folderWith, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
@@ -26,12 +27,6 @@ async function corpus() {
     typed(args, { runs: runCommands, context: { cwd, env: { XDG_STATE_HOME: cwd, ...env } } });
   const enqueue = ['enqueue', 'a.csv', '--no-report'];
   return { cwd, command, enqueue, heads: () => jsonLines<NotedHead>(join(cwd, 'heads.jsonl')) };
-}
-
-/** A pair of keys as openssl makes them. */
-function makeKeys(cwd: string): void {
-  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', join(cwd, 'key.pem')]);
-  execFileSync('openssl', ['pkey', '-in', join(cwd, 'key.pem'), '-pubout', '-out', join(cwd, 'public.pem')]);
 }
 
 const older = <T extends object>(manifest: T): T => ({
@@ -139,8 +134,7 @@ describe('after a run is finished', () => {
 
   it('its manifest is signed with the key, and verify wants the signature', async () => {
     const { cwd, enqueue, command } = await corpus();
-    makeKeys(cwd);
-    const env = { GUARDSWEEP_SIGNING_KEY_FILE: join(cwd, 'key.pem') };
+    const env = { GUARDSWEEP_SIGNING_KEY_FILE: makeSigningKeys(cwd).key };
     const run = printedRun(await command(enqueue, env));
     const verified = async (...flags: string[]) => {
       const { status, stdout } = await command(['verify', run, ...flags]);

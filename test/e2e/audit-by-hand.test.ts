@@ -1,10 +1,11 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { appendFile, cp, mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { appendFile, cp, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { typed } from '../cli/terminal.ts';
+import { makeSigningKeys } from '../helpers/certificate.ts';
 import { printedRun, temporaryFolder, sharedFolder, writeFiles } from '../helpers/cli.ts';
 import { reseal } from '../record/reseal.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
@@ -40,10 +41,8 @@ beforeAll(async () => {
     'in/b.jsonl': '{"text":"good morning"}\n{"text":\n{"text":"hello there"}\n',
     'in/c.bin': Buffer.from([0, 1, 2, 3, 254, 255, 0, 1]),
   });
-  const [key, publicKey] = [join(folder, 'key.pem'), join(folder, 'audit', 'public.pem')];
-  await mkdir(join(folder, 'audit'));
-  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', key]);
-  execFileSync('openssl', ['pkey', '-in', key, '-pubout', '-out', publicKey]);
+  const { key, publicKey } = makeSigningKeys(folder);
+  await writeFiles(folder, { 'audit/public.pem': await readFile(publicKey) });
   const context = { cwd: folder, env: { GUARDSWEEP_SIGNING_KEY_FILE: key, XDG_STATE_HOME: folder } };
   const done = await typed(['enqueue', 'in', '--quiet', '--no-report'], { runs: runCommands, context });
   expect(done.status).toBe(5);

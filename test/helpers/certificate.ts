@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,4 +46,12 @@ async function made(folder: string, name: string, options: readonly string[]): P
     ...['-subj', `/CN=test ${name}`, ...options, '-keyout', keyPath, '-out', path],
   ]);
   return { key: await readFile(keyPath), certificate: await readFile(path), path, keyPath };
+}
+
+/** A pair of Ed25519 keys for signatures in `folder`, as the openssl command makes them. */
+export function makeSigningKeys(folder: string) {
+  const [key, publicKey] = [join(folder, 'key.pem'), join(folder, 'public.pem')];
+  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', key]);
+  execFileSync('openssl', ['pkey', '-in', key, '-pubout', '-out', publicKey]);
+  return { key, publicKey };
 }
