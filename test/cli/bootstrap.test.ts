@@ -63,16 +63,11 @@ function begin(root: string, env: NodeJS.ProcessEnv) {
   return { output, done: async () => (await closed, output) };
 }
 
-it('bundles the programs and builds the pages, and does neither again', async () => {
+it('bundles the programs and builds the pages, and again when a page has more than another time', async () => {
   const { root, start } = await checkout();
   expect((await start().done()).stderr).toMatch(/bundling the programs[^]*building the pages/);
   await stat(join(root, 'dist/pages'));
   expect((await start().done()).stderr).toBe('');
-});
-
-it('builds again after a page has other content, and not after it has another time alone', async () => {
-  const { root, start } = await checkout();
-  await start().done();
   const page = join(root, 'web/build.mjs');
   const later = new Date(Date.now() + 60_000);
   await utimes(page, later, later);

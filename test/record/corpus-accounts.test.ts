@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ShardResult } from '../../src/domain/shard.ts';
@@ -7,7 +6,7 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
 import { claim, finishedRun, newRun, problemOf, openPlan, signal, closingOf } from './run-fixture.ts';
 import { planLine, resultOf, shardOf } from './shards.ts';
-import { readManifestJson, reseal } from './reseal.ts';
+import { change, readManifestJson, reseal } from './reseal.ts';
 
 const SOURCES = ['a.csv', 'empty.csv', 'b.csv'];
 
@@ -49,12 +48,9 @@ describe('the accounts of the sources', () => {
 it('outcomes of other items than the plan names do not hold', async () => {
   const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))]);
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
-  const path = join(dir, 'plan.jsonl');
-  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  const changed = lines.map((line) =>
-    withCheck(withoutCheck(line)!.replace(/("items_sha256":")[0-9a-f]{64}/, `$1${'0'.repeat(64)}`)),
-  );
-  await writeFile(path, `${changed.join('\n')}\n`);
+  const ofOthers = (line: string): string =>
+    withCheck(withoutCheck(line)!.replace(/("items_sha256":")[0-9a-f]{64}/, `$1${'0'.repeat(64)}`));
+  await change(join(dir, 'plan.jsonl'), (text) => text.replaceAll(/.+/g, ofOthers));
   await reseal(dir);
   expect(await problemOf(dir)).toBe(
     'log/0001-000001.jsonl: the outcomes of shard 0 are of other items than were planned',

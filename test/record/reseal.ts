@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
 import { filesHash, manifestText, type Manifest } from '../../src/record/manifest/manifest.ts';
 import type { ClosingLine } from '../../src/record/log/chain-line.ts';
@@ -9,6 +10,13 @@ const sha256 = (content: string | Buffer): string => createHash('sha256').update
 
 export async function readManifestJson(dir: string, name = 'manifest.json'): Promise<Manifest> {
   return JSON.parse(await readFile(join(dir, name), 'utf8')) as Manifest;
+}
+
+/** Changes the text of a file; fails if that leaves it as it was. */
+export async function change(path: string, by: (text: string) => string): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  expect(by(text)).not.toBe(text);
+  await writeFile(path, by(text));
 }
 
 /**

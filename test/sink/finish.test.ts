@@ -9,7 +9,7 @@ import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { promptItem, settledItem } from '../helpers/items.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
-import { claim, finishedRun, newRun, problemOf, signal, work } from '../record/run-fixture.ts';
+import { claim, finishedRun, finishPass, newRun, problemOf, signal, work } from '../record/run-fixture.ts';
 import { FINGERPRINT, failed, resultOf, shardOf, verdict } from '../record/shards.ts';
 
 describe('finishing a run', () => {
@@ -77,23 +77,18 @@ describe('finishing a run', () => {
   });
 
   it('takes the outcome of the highest pass, and keeps the earlier manifest', async () => {
-    const run = await newRun();
-    const first = await claim(run);
     const without = (...seqs: number[]) => {
       return (item: Item): Outcome => (seqs.includes(item.seq) ? failed('TIMEOUT') : verdict(item));
     };
     const shards = [shardOf(0, [0, 1, 2, 3]), shardOf(1, [4, 5])];
     const results = shards.map((shard) => resultOf(shard, without(0, 2, 4)));
-    await work(run.dir, first, results);
-    expect(await finishRun(first, signal)).toMatchObject({ pass: 1, verdicts: 3, errors: 3 });
-    await first.close();
+    const { summary, ...run } = await finishedRun(results);
+    expect(summary).toMatchObject({ pass: 1, verdicts: 3, errors: 3 });
     const before = await readFile(join(run.dir, 'manifest.json'));
 
-    const second = await claim(run);
     const again = resultOf(shardOf(2, [0, 2], { pass: 2 }), without(2));
-    await work(run.dir, second, [again, resultOf(shardOf(3, [4], { pass: 2 }))]);
-    expect(await finishRun(second, signal)).toMatchObject({ pass: 2, verdicts: 5, errors: 1 });
-    await second.close();
+    const second = await finishPass(run, [again, resultOf(shardOf(3, [4], { pass: 2 }))]);
+    expect(second.summary).toMatchObject({ pass: 2, verdicts: 5, errors: 1 });
     const ends = (await outcomes(run.dir)).map(({ seq, status }) => `${seq} ${status}`);
     expect(ends).toEqual(['0 ok', '1 ok', '2 error', '3 ok', '4 ok', '5 ok']);
     expect(await readFile(join(run.dir, 'manifest.1.json'))).toEqual(before);

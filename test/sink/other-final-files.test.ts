@@ -109,14 +109,7 @@ it('answers the requests of an OpenAI Batch file in its form, one line per reque
     { custom_id: 'parts', response: null, error: { code: 'UNSUPPORTED_TYPE' } },
     { custom_id: 'empty', response: null, error: { code: 'MISSING_PAYLOAD' } },
   ]);
-  const parts = [
-    'body.input',
-    'body.input[1]',
-    'body.input[2]',
-    'body.input',
-    'body.input.image',
-    'body.input',
-  ];
+  const parts = ['', '[1]', '[2]', '', '.image', ''].map((part) => `body.input${part}`);
   expect((await outcomes(run.dir)).map(({ part }) => part)).toEqual([...parts, 'body.messages', null]);
   expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });

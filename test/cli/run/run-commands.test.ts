@@ -1,9 +1,9 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { hasMarker } from '../../../src/runs/control/control-files.ts';
-import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith, temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { output, typed } from '../terminal.ts';
 import { newRun } from '../../record/run-fixture.ts';
 
@@ -23,12 +23,10 @@ it.each([
 ])('status of many runs shows the others when %s of one is damaged', async (file, text, problem) => {
   const { dir, record } = await newRun();
   const out = dirname(dir);
-  const other = join(out, '20261121T030000Z-other-cd34');
-  await mkdir(join(other, 'log'), { recursive: true });
-  const sound = await newRun();
-  const json = JSON.stringify({ ...sound.record, run: '20261121T030000Z-other-cd34' });
-  await writeFile(join(other, 'run.json'), file === 'run.json' ? text : json);
-  if (file !== 'run.json') await writeFile(join(other, file), text);
+  const run = '20261121T030000Z-other-cd34';
+  const other = join(out, run);
+  await cp(dir, other, { recursive: true });
+  await writeFiles(other, { 'run.json': JSON.stringify({ ...record, run }), [file]: text });
   const { status, stdout } = await typed(['status', '--out', out]);
   expect(status).toBe(0);
   const [first, second] = stdout.split('\n');

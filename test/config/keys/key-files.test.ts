@@ -32,24 +32,18 @@ describe('the files for TLS connections to guards', () => {
     expect(await read({})).toEqual({});
   });
 
-  it('name a certificate and its key, or neither', async () => {
-    const mistakes: [flags: Flags, says: string | RegExp][] = [
-      [{ guardCert: 'client.pem' }, '--guard-cert: name its private key as well, with --guard-key'],
-      [{ guardKey: client.keyPath }, '--guard-key: name its certificate as well, with --guard-cert'],
-      [
-        { guardCert: 'client.pem', guardKey: 'certificate.key' },
-        /^--guard-key: .*certificate\.key is not the key of the certificate in .*client\.pem$/,
-      ],
-    ];
-    for (const [flags, says] of mistakes) await expect(read(flags)).rejects.toThrow(says);
-  });
-
-  it('must hold what they are named for; a key is never quoted', async () => {
+  it('name a certificate with its key, and hold what they are named for; a key is never quoted', async () => {
     const pass = ['-aes128', '-passout', 'pass:x'];
     execFileSync('openssl', ['pkey', '-in', client.keyPath, ...pass, '-out', join(cwd, 'encrypted.key')]);
     await writeFile(join(cwd, 'broken.pem'), authority.certificate.toString().replace('MII', 'XXX'));
     await writeFile(join(cwd, 'empty.pem'), '');
     const mistakes: [flags: Flags, says: RegExp][] = [
+      [{ guardCert: 'client.pem' }, /^--guard-cert: name its private key as well, with --guard-key/],
+      [{ guardKey: client.keyPath }, /^--guard-key: name its certificate as well, with --guard-cert/],
+      [
+        { guardCert: 'client.pem', guardKey: 'certificate.key' },
+        /^--guard-key: .*certificate\.key is not the key of the certificate in .*client\.pem$/,
+      ],
       [{ guardCa: 'nowhere.pem' }, /nowhere\.pem cannot be read \(ENOENT\)/],
       [{ guardCa: 'client.key' }, /client\.key holds no certificate in PEM/],
       [{ guardCa: 'broken.pem' }, /broken\.pem holds a certificate that cannot be read/],

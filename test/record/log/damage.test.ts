@@ -12,6 +12,7 @@ import { rounds, seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { claim, finishWith, newRun, openPlan, signal, type TestRun, work } from '../run-fixture.ts';
 import { planLine, resultOf, shardOf } from '../shards.ts';
+import { change } from '../reseal.ts';
 
 const SEED = seed();
 const SHARDS = 6;
@@ -53,12 +54,6 @@ async function finished(run: TestRun): Promise<number> {
   expect(seqs).toEqual([...Array(SHARDS * ITEMS).keys()]);
   expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   return kept;
-}
-
-async function change(path: string, by: (text: string) => string): Promise<void> {
-  const text = await readFile(path, 'utf8');
-  expect(by(text)).not.toBe(text);
-  await writeFile(path, by(text));
 }
 
 /** Lines without their checks; where each names the one before, it still does. */
@@ -103,31 +98,31 @@ describe('a damaged verdict log', () => {
     },
   );
 
-  const NEWEST = 'log/0002-commits.jsonl';
-  const PLAN = 'plan.jsonl';
-  it.each<[string, string, (text: string) => string, RegExp]>([
-    ['lines without checks', NEWEST, withoutChecks, /^log\/0002-commits.jsonl line 1 does not follow/],
-    ['another head in its newest claim', NEWEST, otherDigit('head'), /^log\/0002-commits.jsonl line 1 does/],
-    [
-      'another position in its newest claim',
-      NEWEST,
-      otherDigit('lines'),
-      /^log\/0002-commits.jsonl line 1 does/,
-    ],
-    ['a plan whose last shard is damaged', PLAN, damagedLine(-1), /commits shard 5, which is not planned$/],
-    ['a plan with a damaged line before others', PLAN, damagedLine(3), /^plan.jsonl line 4 is damaged/],
-  ])('with %s is not continued', async (_, file, by, expected) => {
-    const run = await committed();
-    await change(join(run.dir, file), by);
-    expect(await refusal(run)).toMatch(expected);
-  });
-
   /** A line whose zeros end where a page does, or `besides` so many bytes later, and a line after it. */
   const withHole = (text: string, besides = 0): string => {
     const start = `${text}{"shard":9,`;
     const zeros = 4096 - (Buffer.byteLength(start) % 4096) + besides;
     return `${start}${'\0'.repeat(zeros)}"at":0}\n{"shard":10}\n`;
   };
+
+  const NEWEST = 'log/0002-commits.jsonl';
+  const PLAN = 'plan.jsonl';
+  const withZeros = (text: string) => text.replace(/(?<=\n.{20}).{30}/, '\0'.repeat(30));
+  const BROKEN_CLAIM = /^log\/0002-commits\.jsonl line 1 does not follow/;
+  const BROKEN_LINE = /^log\/0002-commits\.jsonl line \d+ does not follow/;
+  it.each<[string, string, (text: string) => string, RegExp]>([
+    ['lines without checks', NEWEST, withoutChecks, BROKEN_CLAIM],
+    ['another head in its newest claim', NEWEST, otherDigit('head'), BROKEN_CLAIM],
+    ['another position in its newest claim', NEWEST, otherDigit('lines'), BROKEN_CLAIM],
+    ['a plan whose last shard is damaged', PLAN, damagedLine(-1), /commits shard 5, which is not planned$/],
+    ['a plan with a damaged line before others', PLAN, damagedLine(3), /^plan.jsonl line 4 is damaged/],
+    ['a hole that is no page', NEWEST, (text) => withHole(text, 1), BROKEN_LINE],
+    ['a hole before lines that were acknowledged', NEWEST, withZeros, BROKEN_LINE],
+  ])('with %s is not continued', async (_, file, by, expected) => {
+    const run = await committed();
+    await change(join(run.dir, file), by);
+    expect(await refusal(run)).toMatch(expected);
+  });
 
   it.each<[string, (text: string) => string]>([
     ['a torn line', (text) => `${text}{"shard":9,"pass":1,`],
@@ -136,15 +131,6 @@ describe('a damaged verdict log', () => {
     const run = await committed();
     await change(join(run.dir, NEWEST), by);
     expect(await finished(run)).toBe(SHARDS);
-  });
-
-  it.each<[string, (text: string) => string]>([
-    ['that is no page', (text) => withHole(text, 1)],
-    ['before lines that were acknowledged', (text) => text.replace(/(?<=\n.{20}).{30}/, '\0'.repeat(30))],
-  ])('with a hole %s stops a new writer', async (_, by) => {
-    const run = await committed();
-    await change(join(run.dir, NEWEST), by);
-    expect(await refusal(run)).toMatch(/^log\/0002-commits\.jsonl line \d+ does not follow/);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { keyId } from '../../../src/record/manifest/manifest-signature.ts';
 import { finishedRun, claim, problemOf, signal, finishPass } from '../run-fixture.ts';
 import { resultOf, shardOf } from '../shards.ts';
-import { readManifestJson, reseal } from '../reseal.ts';
+import { change, readManifestJson, reseal } from '../reseal.ts';
 
 const run = () => finishedRun([resultOf(shardOf(0, [0, 1]))]);
 
@@ -16,9 +16,8 @@ const FINALS = /^(verdicts|errors|flagged|summary|manifest|source-hashes)/;
 describe('the closing line', () => {
   it('lets a head that was noted elsewhere tell a record from one that was made anew', async () => {
     const { dir, head } = await run();
-    const hashes = await readFile(join(dir, 'source-hashes.jsonl'), 'utf8');
-    const others = hashes.replace(/"sha256":[^}]*/, `"sha256":"${'f'.repeat(64)}"`);
-    await writeFile(join(dir, 'source-hashes.jsonl'), others);
+    const other = `"sha256":"${'f'.repeat(64)}"`;
+    await change(join(dir, 'source-hashes.jsonl'), (text) => text.replace(/"sha256":[^}]*/, other));
     const forged = await reseal(dir);
     // The directory alone cannot show it: everything in it fits.
     expect(await verifyRun(dir)).toMatchObject({ ok: true, head: forged });
@@ -74,9 +73,8 @@ describe('the closing line', () => {
 
   it('that is damaged stops verify and a new writer', async () => {
     const { dir, record } = await run();
-    const path = join(dir, 'log', '0001-commits.jsonl');
-    const text = await readFile(path, 'utf8');
-    await writeFile(path, text.replace('"closes":1', '"closes":2'));
+    const closing = (text: string) => text.replace('"closes":1', '"closes":2');
+    await change(join(dir, 'log', '0001-commits.jsonl'), closing);
     const problem = 'log/0001-commits.jsonl line 4 does not follow from the line before it';
     expect(await problemOf(dir)).toBe(problem);
     await expect(claim({ dir, record })).rejects.toThrow(`${problem}; restore`);

@@ -7,7 +7,7 @@ import { random, seed } from '../../helpers/corpus.ts';
 import { settledItem } from '../../helpers/items.ts';
 import { finishedRun, problemOf } from '../run-fixture.ts';
 import { resultOf, shardOf } from '../shards.ts';
-import { reseal } from '../reseal.ts';
+import { change, reseal } from '../reseal.ts';
 
 const SEED = seed();
 
@@ -87,9 +87,7 @@ describe('verify', () => {
     ['plan.jsonl', '"items":1', '"items":2', 'plan.jsonl line 2 is damaged'],
   ])('names file and position: %s', async (name, from, to, problem) => {
     const { dir } = await smallRun();
-    const text = await readFile(join(dir, name), 'utf8');
-    expect(text).toContain(from);
-    await writeFile(join(dir, name), text.replace(from, to));
+    await change(join(dir, name), (text) => text.replace(from, to));
     expect(await problemOf(dir)).toContain(problem);
   });
 
@@ -118,15 +116,14 @@ describe('verify', () => {
   });
 });
 
-it.each<[how: string, change: (text: string) => string, problem: string]>([
+it.each<[how: string, by: (text: string) => string, problem: string]>([
   ['changed', (text) => text.replace('"source":1', '"source":3'), 'line 2'],
   ['cut', (text) => text.replace(/(?<=\n)[^]*/, ''), 'of 1 sources, not of 3'],
   ['longer', (text) => `${text}{"source":3,"sha256":null}\n`, 'of 4 sources, not of 3'],
-])('the hashes of the sources, %s, do not verify with a manifest made anew', async (_, change, problem) => {
+])('the hashes of the sources, %s, do not verify with a manifest made anew', async (_, by, problem) => {
   const sources = ['corpus.csv', 'folder/file-1.csv', 'folder/file-2.csv'];
   const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { sources });
-  const path = join(dir, 'source-hashes.jsonl');
-  await writeFile(path, change(await readFile(path, 'utf8')));
+  await change(join(dir, 'source-hashes.jsonl'), by);
   await reseal(dir);
   const said = await problemOf(dir);
   expect(said).toContain(problem);
