@@ -1,27 +1,21 @@
-import { readFile, mkdir, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { unzipSync } from 'fflate';
-import type { CsvSeparator, RunConfig } from '../../../src/config/run-config.ts';
-import type { Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { finishedRun } from '../../record/run-fixture.ts';
 import { resultOf, shardOf, verdict } from '../../record/shards.ts';
 import { notJudgedInBrief } from '../../../src/domain/words/not-judged.ts';
 import { finishedSummary } from '../../../src/record/summary/finished-summary.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { corpusAt, runConfig } from '../../helpers/run-config.ts';
-import { createdFrom, go, judge, type Run } from '../../runs/small-run.ts';
+import { createdFrom, go, judge } from '../../runs/small-run.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 import { tablesOf } from './tables-of.ts';
-
-type Row = Record<string, string>;
-
-async function rowsOf(dir: string, name: string, delimiter: CsvSeparator = ','): Promise<Row[]> {
-  return parse(await readFile(join(dir, name)), { bom: true, columns: true, delimiter });
-}
 
 /** Flags items under these categories, with a score each. */
 function flagging(given: readonly (readonly [score: number, flags: readonly string[] | null])[]) {
@@ -31,12 +25,6 @@ function flagging(given: readonly (readonly [score: number, flags: readonly stri
     return { judgement: { ...judgement!, subcategoryScores: null, subcategoryFlags }, failure: null };
   };
 }
-
-const POLICY = {
-  thresholds: { default: { review: 0.3, block: 0.8 } },
-  allowFlagged: false,
-  allowPartial: false,
-};
 
 it('flagged.csv is in order of severity, and says in words what was flagged and why', async () => {
   const given = [
@@ -48,8 +36,11 @@ it('flagged.csv is in order of severity, and says in words what was flagged and 
     [0.9, ['privacy']],
   ] as const;
   const shard = shardOf(0, [0, 1, 2, 3, 4, 5]);
-  const { dir, summary } = await finishedRun([resultOf(shard, flagging(given))], { policy: POLICY });
-  const rows = await rowsOf(dir, 'flagged.csv');
+  const { dir, summary } = await finishedRun([resultOf(shard, flagging(given))], {
+    policy: { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3, block: 0.8 } } },
+  });
+  const table = await readFile(join(dir, 'flagged.csv'));
+  const rows: Record<string, string>[] = parse(table, { bom: true, columns: true });
   expect(Object.keys(rows[0]!).slice(0, 12)).toEqual(
     'decision decided_by score flagged_categories guard_flagged path row line part turn id seq'.split(' '),
   );
@@ -72,38 +63,20 @@ it('flagged.csv is in order of severity, and says in words what was flagged and 
 
 const PSD = Buffer.from('8BPS\0\x01\0\0\0\0\0\0\0\x03', 'latin1');
 
-async function runOver(
-  files: Readonly<Record<string, string | Buffer>>,
-  refuse: Parameters<typeof judge>[0] = {},
-  output: Partial<RunConfig['output']> = {},
-): Promise<Run> {
-  const folder = await temporaryFolder();
-  const uploads = join(folder, 'uploads');
-  await mkdir(uploads);
-  for (const [name, content] of Object.entries(files)) await writeFile(join(uploads, name), content);
-  const config = runConfig(join(folder, 'runs'), [corpusAt(uploads)]);
-  const run = await createdFrom({ ...config, output: { ...config.output, ...output } });
-  await go(run, judge(refuse));
-  return run;
-}
-
-const account = async ({ dir }: Run): Promise<string[][]> =>
-  parse(await readFile(join(dir, 'not-judged.csv')), { bom: true });
-
 it('not-judged.csv says by cause and kind of file what was not judged, and what would help', async () => {
-  const run = await runOver(
-    {
-      'a.csv': 'id,text\n1,fine\n2,late\n3,late\n4,\n',
-      'b.jsonl': '{"text":"fine"}\n{"text":"late"}\n{"text"',
-      'c.PSD': PSD,
-      'd.psd': Buffer.concat([PSD, PSD]),
-      'e.xyz': Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0]),
-      'f.txt': '',
-    },
-    { refuse: (request) => (JSON.stringify(request).includes('late') ? 'TIMEOUT' : null) },
-    { formats: ['jsonl'] },
-  );
-  const [head, ...rows] = await account(run);
+  const folder = await folderWith({
+    'uploads/a.csv': 'id,text\n1,fine\n2,late\n3,late\n4,\n',
+    'uploads/b.jsonl': '{"text":"fine"}\n{"text":"late"}\n{"text"',
+    'uploads/c.PSD': PSD,
+    'uploads/d.psd': Buffer.concat([PSD, PSD]),
+    'uploads/e.xyz': Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0]),
+    'uploads/f.txt': '',
+  });
+  const config = runConfig(join(folder, 'runs'), [corpusAt(join(folder, 'uploads'))]);
+  const run = await createdFrom({ ...config, output: { ...config.output, formats: ['jsonl'] } });
+  await go(run, judge({ refuse: (each) => (JSON.stringify(each).includes('late') ? 'TIMEOUT' : null) }));
+  const table = await readFile(join(run.dir, 'not-judged.csv'));
+  const [head, ...rows]: string[][] = parse(table, { bom: true });
   expect(head).toEqual(
     'code reason kind_of_file items whole_files bytes_of_whole_files what_would_help'.split(' '),
   );
@@ -126,12 +99,6 @@ it('not-judged.csv says by cause and kind of file what was not judged, and what 
   expect(notJudgedInBrief(summary)).toBe('9 not judged, among them 4 whole files whose content nobody knows');
 });
 
-interface Sheet {
-  readonly xml: string;
-  /** Cells by address, such as `A1`: texts and numbers. */
-  readonly cells: ReadonlyMap<string, string | number>;
-}
-
 function unescaped(xml: string): string {
   return xml
     .replaceAll('&lt;', '<')
@@ -140,22 +107,11 @@ function unescaped(xml: string): string {
     .replaceAll('&amp;', '&');
 }
 
-function sheetsIn(bytes: Uint8Array): Sheet[] {
-  const files = unzipSync(bytes);
-  return [1, 2].map((sheet) => {
-    const xml = new TextDecoder().decode(files[`xl/worksheets/sheet${sheet}.xml`]);
-    const cells = new Map<string, string | number>();
-    for (const [, address, text, value] of xml.matchAll(
-      /<c r="([A-Z]+\d+)"[^>]*>(?:<is><t[^>]*>([^<]*)<\/t><\/is>|<v>([^<]*)<\/v>)<\/c>/g,
-    ))
-      cells.set(address!, text === undefined ? Number(value) : unescaped(text));
-    return { xml, cells };
-  });
-}
-
-async function bytesOf(lines: readonly OutcomeLine[]): Promise<Buffer> {
-  return (await tablesOf(lines, { includeContent: true })).get('flagged.xlsx')!;
-}
+/** The texts in the cells of a sheet. */
+const textsIn = (xml: string): string[] =>
+  [...xml.matchAll(/<c r="[A-Z]+\d+"[^>]*><is><t[^>]*>([^<]*)<\/t><\/is><\/c>/g)].map(([, text]) =>
+    unescaped(text!),
+  );
 
 const FLAGGED = outcomeLine({ decision: 'block', decided_by: 'flagged', flagged: true, score: 0.93 });
 
@@ -167,9 +123,10 @@ it.each([
   ['__proto__', '__proto__'],
   ['x'.repeat(40_000), `${'x'.repeat(1000)}…`],
 ])('flagged.xlsx has a hostile text as a text: %j', async (id, shown) => {
-  const bytes = await bytesOf([{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }]);
-  const [sheet] = sheetsIn(bytes);
-  expect([...sheet!.cells.values()].filter((value) => value === shown)).toHaveLength(3);
-  expect(sheet!.xml).not.toMatch(/<f>|hyperlink/);
-  expect(Object.keys(unzipSync(bytes)).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
+  const lines = [{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }];
+  const files = unzipSync((await tablesOf(lines, { includeContent: true })).get('flagged.xlsx')!);
+  const xml = new TextDecoder().decode(files['xl/worksheets/sheet1.xml']);
+  expect(textsIn(xml).filter((text) => text === shown)).toHaveLength(3);
+  expect(xml).not.toMatch(/<f>|hyperlink/);
+  expect(Object.keys(files).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
 });
