@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { type ReplayResult, replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
+import { flipBit } from '../helpers/run-directory.ts';
 import { typed } from '../cli/terminal.ts';
 import { scoredRun } from '../report/export/judged-run.ts';
 import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
@@ -113,16 +114,15 @@ test.each<[what: string, args: string[], says: string]>([
 
 test('a record that failed verification is not read', async () => {
   const path = join(run, 'verdicts.parquet');
-  const bytes = await readFile(path);
-  bytes[bytes.length >> 1]! ^= 1;
-  await writeFile(path, bytes);
   await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
-  const replaying = ['replay', run, '--policy', 'policy.yaml'];
-  const { status, stderr } = await typed(replaying, { context: { cwd: folder } });
-  expect([status, stderr]).toEqual([1, expect.stringContaining('verdicts.parquet does not have the hash')]);
-  await rm(path);
-  const gone = await typed(replaying, { context: { cwd: folder } });
-  expect([gone.status, gone.stderr]).toEqual([1, expect.stringContaining('verdicts.parquet is missing')]);
+  for (const [damage, problem] of [
+    [flipBit, 'does not have the hash'],
+    [rm, 'is missing'],
+  ] as const) {
+    await damage(path);
+    const done = await typed(['replay', run, '--policy', 'policy.yaml'], { context: { cwd: folder } });
+    expect([done.status, done.stderr]).toEqual([1, expect.stringContaining(`verdicts.parquet ${problem}`)]);
+  }
 });
 
 const signal = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
@@ -15,6 +15,13 @@ export async function jsonLines<T>(path: string): Promise<T[]> {
 
 export function outcomes(runDir: string): Promise<OutcomeLine[]> {
   return jsonLines<OutcomeLine>(join(runDir, 'verdicts.jsonl'));
+}
+
+/** Changes one bit in the middle of a file. */
+export async function flipBit(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[bytes.length >> 1]! ^= 1;
+  await writeFile(path, bytes);
 }
 
 /** What an outcome line says of the item, without what may differ between two runs over the same corpus. */

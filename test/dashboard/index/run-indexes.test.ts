@@ -8,6 +8,7 @@ import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { RunIndexes } from '../../../src/dashboard/index/run-indexes.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { flipBit } from '../../helpers/run-directory.ts';
 import { claim, finishedRun, newRun, signal } from '../../record/run-fixture.ts';
 import { resultOf, shardOf } from '../../record/shards.ts';
 
@@ -107,28 +108,20 @@ describe('the stored index of a run', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
-  it('is made again when it is damaged', async () => {
+  it.each([
+    ['is damaged', flipBit],
+    [
+      'was made from other files',
+      (path: string) => rename(path, path.replace(/[0-9a-f]{64}/, '0'.repeat(64))),
+    ],
+  ])('is made again when it %s', async (_, change) => {
     const { dir } = await smallRun();
     await isBuiltAgain(dir);
-    const [name] = await storedIn(dir);
-    const path = join(dir, 'review', name!);
-    const bytes = await readFile(path);
-    bytes[bytes.length >> 1]! ^= 1;
-    await writeFile(path, bytes);
+    const stored = await storedIn(dir);
+    await change(join(dir, 'review', stored[0]!));
     expect(await isBuiltAgain(dir)).toBe(true);
     expect(await storedIn(dir)).toHaveLength(1);
     expect(await isBuiltAgain(dir)).toBe(false);
-  });
-
-  it('is made again when it was made from other files', async () => {
-    const { dir } = await smallRun();
-    await isBuiltAgain(dir);
-    const [name] = await storedIn(dir);
-    const older = name!.replace(/[0-9a-f]{64}/, '0'.repeat(64));
-    await rename(join(dir, 'review', name!), join(dir, 'review', older));
-    expect(await isBuiltAgain(dir)).toBe(true);
-    expect(await storedIn(dir)).toHaveLength(1);
-    expect(await storedIn(dir)).not.toEqual([older]);
   });
 
   it('is neither used nor made where others can write', async () => {

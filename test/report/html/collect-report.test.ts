@@ -1,4 +1,4 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { collectReport } from '../../../src/report/html/collect-report.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { temporaryFolder, sharedFolder } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { flipBit } from '../../helpers/run-directory.ts';
 import { signal } from '../../record/run-fixture.ts';
 import { failed } from '../../record/shards.ts';
 import { judgedRun } from '../export/judged-run.ts';
@@ -96,10 +97,7 @@ describe('a collected report', () => {
   it('is not made of a record that failed verification', async () => {
     const copy = join(await temporaryFolder(), basename(dir));
     await cp(dir, copy, { recursive: true });
-    const path = join(copy, 'verdicts.parquet');
-    const bytes = await readFile(path);
-    bytes[bytes.length >> 1]! ^= 1;
-    await writeFile(path, bytes);
+    await flipBit(join(copy, 'verdicts.parquet'));
     await expect(collect(copy)).rejects.toThrow('verdicts.parquet does not have the hash');
     await expect(collect(await temporaryFolder())).rejects.toMatchObject({ kind: 'usage' });
   });
