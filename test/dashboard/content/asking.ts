@@ -8,11 +8,11 @@ import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 
 /** Asks a dashboard for the items of a run. */
 export class Asking {
-  readonly #served: ServedDashboard;
+  readonly served: ServedDashboard;
   readonly #run: JudgedRun;
 
   private constructor(served: ServedDashboard, run: JudgedRun) {
-    this.#served = served;
+    this.served = served;
     this.#run = run;
   }
 
@@ -21,12 +21,8 @@ export class Asking {
     return new Asking(await serveDashboard({ out: run.out, roots: [root], releaseToken }), run);
   }
 
-  get served(): ServedDashboard {
-    return this.#served;
-  }
-
   ask(seq: number, what: 'content' | 'media' | 'thumbnail', body: object = {}): Promise<Response> {
-    return this.#served.fetch(this.path(seq, what), { method: 'POST', body });
+    return this.served.fetch(this.path(seq, what), { method: 'POST', body });
   }
 
   path(seq: number, what: 'content' | 'media' | 'thumbnail'): string {
@@ -34,7 +30,7 @@ export class Asking {
   }
 
   content(seq: number): Promise<ItemContent> {
-    return this.#served.json<ItemContent>(this.path(seq, 'content'), {});
+    return this.served.json<ItemContent>(this.path(seq, 'content'), {});
   }
 
   /** The log of what was shown. */

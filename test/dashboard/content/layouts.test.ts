@@ -5,7 +5,7 @@ import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { Turn } from '../../../src/domain/request.ts';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
-import { folderWith } from '../../helpers/cli.ts';
+import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { serveDashboard } from '../../helpers/dashboard.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
@@ -36,8 +36,10 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'i.jsonl': jsonl({ prompt: 'why?', response: 'because' }, { prompt: 'p', chosen: 'good', rejected: 'bad' }),
   'j.json': JSON.stringify([{ instruction: 'Add.', input: '1 and 2', output: '3' }]),
   'k.jsonl': jsonl({
-    ...{ custom_id: 'b', method: 'POST', url: '/v1/moderations' },
-    body: { input: ['first', 'second'] },
+    custom_id: 'b',
+    method: 'POST',
+    url: '/v1/moderations',
+    body: { input: ['first', '2nd'] },
   }),
   'l.txt': 'a whole file of text\n',
   'm.jsonl': jsonl({ id: 1, comments: [{ text: 'nested one' }, { text: 'nested two' }] }),
@@ -64,10 +66,9 @@ function hashOf(shown: ItemContent, { request_type }: OutcomeLine): string | nul
 }
 
 test('the content of an item is what was judged, in every layout, and every answer is logged', async () => {
-  const folder = await folderWith(
-    Object.fromEntries(Object.entries(FILES).map(([name, content]) => [`corpus/${name}`, content])),
-  );
+  const folder = await temporaryFolder();
   const corpus = join(folder, 'corpus');
+  await writeFiles(corpus, FILES);
   await duckdb(`COPY (SELECT 'row ' || range AS text FROM range(5)) TO '${join(corpus, 'n.parquet')}'`);
   const run = await judgedRun(folder, corpus, { source: { audit: 'every-turn' } });
   const { json } = await serveDashboard({ out: run.out, roots: [folder] });

@@ -35,7 +35,7 @@ const turns = (...texts: readonly string[]) => ({
 describe('restricted content', () => {
   test('is not shown where it is, nor anywhere else, and is not read', async () => {
     const picture = await drawn(40, 30).png().toBuffer();
-    const url = `data:image/png;base64,${picture.toString('base64')}`;
+    const image_url = { url: `data:image/png;base64,${picture.toString('base64')}` };
     const files = {
       'a.csv': `id,text\n1,${SECRET}\n2,harmless\n`,
       'copy.jsonl': jsonl({ text: SECRET }),
@@ -46,9 +46,7 @@ describe('restricted content', () => {
       'picture.png': picture,
       'picture.txt': SECRET,
       'same.png': picture,
-      'inside.jsonl': jsonl({
-        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
-      }),
+      'inside.jsonl': jsonl({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] }),
       'whole.txt': SECRET,
       'z.csv': 'id,text\n1,harmless too\n',
     };
@@ -111,11 +109,7 @@ describe('restricted content', () => {
     const releasing = async (...given: Parameters<typeof askAbout>) => {
       const asked = await askAbout(given[0], given[1], TOKEN);
       const session = await openSession(asked.asking.served.origin, TOKEN);
-      const release = async (
-        seq: number,
-        note = 'a starfish',
-        by: typeof session = session,
-      ): Promise<number> => {
+      const release = async (seq: number, note = 'a starfish', by = session): Promise<number> => {
         const path = asked.asking.path(seq, 'content').replace(/content$/, 'release');
         return (await by.fetch(path, { method: 'POST', body: { note } })).status;
       };

@@ -14,6 +14,7 @@ import { indexed, RUN, signal, ODD_TEXTS, randomOutcomes, severityOf } from './i
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 
+const OUTCOMES = [...DECISIONS, 'error'] as const;
 const DIMENSIONS = [
   ...(['decisions', 'categories', 'modalities', 'corpora', 'errorCodes', 'review', 'score'] as const),
 ];
@@ -141,7 +142,7 @@ const REVIEWS = ['open', 'reopened', 'agreed', 'overturned'] as const;
 const FILTER = fc
   .record(
     {
-      decisions: fc.subarray(['allow', 'review', 'block', 'error'] as const),
+      decisions: fc.subarray([...OUTCOMES]),
       categories: fc.subarray([...CATEGORY_KEYS, 'other', 'none'] as const, { maxLength: 4 }),
       modalities: fc.subarray([...MODALITIES]),
       corpora: fc.subarray(['uploads', "o'brien", "x' OR '1'='1", ODD_TEXTS[0]!]),
@@ -179,12 +180,7 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
       }
       expect(facets).toEqual({
         ...{ total: expected.length, fresh: null },
-        decisions: model.counts(
-          filter,
-          'decisions',
-          [...DECISIONS, 'error'],
-          (line) => line.decision ?? 'error',
-        ),
+        decisions: model.counts(filter, 'decisions', OUTCOMES, ({ decision }) => decision ?? 'error'),
         categories: model.counts(filter, 'categories', [...CATEGORY_KEYS, 'other', 'none'], categoriesOf),
         modalities: model.counts(filter, 'modalities', MODALITIES, ({ modality }) => modality ?? []),
         reviews: model.counts(filter, 'review', REVIEWS, (line) => model.reviewOf(line)),

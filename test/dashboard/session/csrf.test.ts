@@ -6,12 +6,8 @@ import { startDashboard, type ServedDashboard } from '../../helpers/dashboard.ts
 
 let served: ServedDashboard;
 
-const send = async (
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  body = '',
-): Promise<string> => (await rawRequest(served.origin, [method, path], headers, body)).short;
+const send = async (method: string, path: string, headers: Record<string, string>, body = '') =>
+  (await rawRequest(served.origin, [method, path], headers, body)).short;
 
 describe('requests that change something', () => {
   beforeAll(async () => {

@@ -36,11 +36,8 @@ function outcomeOf(request: GuardRequest): Outcome {
   });
 }
 
-const POLICY = {
-  thresholds: { default: { review: 0.5, block: 0.8 } },
-  allowFlagged: false,
-  allowPartial: true,
-};
+const THRESHOLDS = { default: { review: 0.5, block: 0.8 } };
+const POLICY = { thresholds: THRESHOLDS, allowFlagged: false, allowPartial: true };
 
 /** Runs over paths in a folder, judged by `judge`; returns the run directory. */
 export async function judgedRun(
@@ -61,11 +58,7 @@ export interface Exported {
   readonly result: {
     readonly rows: { readonly kept: number; readonly rejected: number };
     readonly by_reason: Record<string, number>;
-    readonly sources: {
-      readonly written: number;
-      readonly refused: number;
-      readonly refused_paths: object[];
-    };
+    readonly sources: { readonly refused: number };
   } | null;
 }
 
