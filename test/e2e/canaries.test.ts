@@ -6,11 +6,9 @@ import type { CanaryCheck } from '../../src/domain/canary/canary-check.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { folderWith, guardsweep } from '../helpers/cli.ts';
-import { closeAfterEach, guard, restGuard } from '../helpers/guards/guard-pool.ts';
+import { guard, restGuard } from '../helpers/guards/guard-pool.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
-
-closeAfterEach();
 
 async function picture(): Promise<{ folder: string; enqueue: string[] }> {
   const folder = await folderWith({ 'meadow.png': CANARY_PICTURE });

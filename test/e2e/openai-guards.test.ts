@@ -4,10 +4,8 @@ import { expect, test } from 'vitest';
 import type { GuardFamily } from '../../src/domain/guard/guard-family.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { Cli, folderWith, guardsweep } from '../helpers/cli.ts';
-import { closeAfterEach, openAiServer } from '../helpers/guards/guard-pool.ts';
+import { openAiServer } from '../helpers/guards/guard-pool.ts';
 import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-
-closeAfterEach();
 
 /** One model that gives probabilities, one that follows a policy, and the moderations endpoint. */
 const SERVED: [family: GuardFamily, model: string, category: string][] = [

@@ -4,12 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { folderWith, Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
+import { restGuard } from '../helpers/guards/guard-pool.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 import { outcomes, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
-
-closeAfterEach();
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
 

@@ -7,10 +7,8 @@ import { encodeLine, withoutCheck } from '../../src/files/checked-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, printedRun, sharedFolder, writeFiles } from '../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
+import { restGuard } from '../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
-
-closeAfterEach();
 
 const NO_GUARD = 'grpc://127.0.0.1:1';
 

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { issueCertificate, makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
-import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
-
-closeAfterEach();
+import { guard } from '../helpers/guards/guard-pool.ts';
 
 /** Trusts a certificate, wherever else the machine that runs the tests has its authorities. */
 const trusting = (path: string): NodeJS.ProcessEnv => ({

@@ -72,7 +72,7 @@ test.each<[door: string, says: string, start: () => Promise<Started>]>([
   ['KServe HTTP', 'redirects elsewhere', http(READY, 302)],
   ['KServe HTTP', 'not authorised', http('/v2/models/guard/config', 403)],
   ['KServe HTTP', 'does not speak the protocol of a guard', http('/v2/models/guard', 200, '<html>')],
-  ['REST', 'not a verdict', rest({ contentType: 'text/html', body: '<html>' })],
+  ['REST', 'not a verdict', rest({ headers: { 'content-type': 'text/html' }, body: '<html>' })],
   ['REST', 'not authorised', rest({ status: 401 })],
   ['REST', 'protocol of a guard', rest({ status: 400 })],
   ['a WebSocket', 'not authorised', socket('401 Unauthorized')],

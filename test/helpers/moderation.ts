@@ -30,8 +30,6 @@ export function moderateShard(
   shard: Pick<Shard, 'items'>,
   judge: Judge,
   options: {
-    readonly session?: string;
-    readonly signal?: AbortSignal;
     readonly judging?: Partial<Judging>;
     readonly roots?: ReadonlyMap<string, string>;
     readonly normalizer?: MediaNormalizer;
@@ -43,8 +41,8 @@ export function moderateShard(
     { shard: 0, pass: 1, lane: 'text', items: shard.items },
     {
       judging: { ...DEFAULT_JUDGING, ...options.judging },
-      session: options.session ?? 'run-1',
-      signal: options.signal ?? new AbortController().signal,
+      session: 'run-1',
+      signal: new AbortController().signal,
     },
   );
 }

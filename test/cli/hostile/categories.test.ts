@@ -5,12 +5,10 @@ import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { folderWith } from '../../helpers/cli.ts';
-import { closeAfterEach, openAiServer, restGuard } from '../../helpers/guards/guard-pool.ts';
+import { openAiServer, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';
 import { expectNothingForged, HOSTILE } from './output.ts';
-
-closeAfterEach();
 
 /** A run over so many texts, whose guard flags what it likes; `flags` is asked with the number of the request. */
 async function run(items: number, flags: (request: number) => Record<string, boolean>) {

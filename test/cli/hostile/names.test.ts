@@ -11,7 +11,7 @@ import { temporaryFolder, writeFiles, folderWith, guardsweep } from '../../helpe
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { syntheticGuard } from '../../helpers/guards/shared-guard.ts';
 import { typed } from '../terminal.ts';
-import { closeAfterEach, guard } from '../../helpers/guards/guard-pool.ts';
+import { guard } from '../../helpers/guards/guard-pool.ts';
 import { expectNothingForged, HOSTILE, FORGED } from './output.ts';
 
 async function enqueued(args: readonly string[]) {
@@ -137,8 +137,6 @@ test('what a library says of a foreign header is not printed', async () => {
   expect(stderr).toMatch(/^guardsweep: [^\n]*\n$/);
   expect(stderr).not.toContain('Judged');
 });
-
-closeAfterEach();
 
 test('names in a forged run directory are shown on one line by every command', async () => {
   const folder = await folderWith({ 'a.csv': 'text\nhello\n' });

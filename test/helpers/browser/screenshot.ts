@@ -14,15 +14,11 @@ const MAX_BYTES = 200_000;
  * Takes a picture of what a page shows, `name`.png, below the folder for temporary files, and returns its path. With
  * `UPDATE_IMAGES=1` it replaces the picture of this name in the docs, if they have one: look at it before you commit it.
  */
-export async function screenshot(
-  page: Page,
-  name: string,
-  { fullPage = false }: { readonly fullPage?: boolean } = {},
-): Promise<string> {
+export async function screenshot(page: Page, name: string): Promise<string> {
   const update = process.env.UPDATE_IMAGES === '1' && existsSync(join(DOCS_IMAGES, `${name}.png`));
   const folder = update ? DOCS_IMAGES : join(tmpdir(), 'guardsweep-images');
   await mkdir(folder, { recursive: true });
-  const png = await page.screenshot({ animations: 'disabled', fullPage });
+  const png = await page.screenshot({ animations: 'disabled' });
   expect(png.length, `bytes of ${name}.png`).toBeLessThan(MAX_BYTES);
   const path = join(folder, `${name}.png`);
   await writeFile(path, png);

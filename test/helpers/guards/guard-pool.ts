@@ -38,9 +38,6 @@ function whenOver(close: () => unknown): void {
   else onTestFinished(async () => void (await close()));
 }
 
-/** Does nothing: every test closes what it opened. */
-export const closeAfterEach = (): void => {};
-
 /** `start`, whose servers end with the test. */
 function ending<Options extends unknown[], Server extends { kill(): unknown }>(
   start: (...options: Options) => Promise<Server>,

@@ -28,9 +28,6 @@ export interface HttpReply {
 
 export interface ReplyJson {
   readonly error?: string;
-  readonly id?: string;
-  readonly model_name?: string;
-  readonly model_version?: string;
   readonly outputs?: readonly ReplyTensor[];
 }
 

@@ -25,29 +25,13 @@ interface KserveHttpServer extends FakeHttp {
   readonly address: string;
   /** Judged requests in order of arrival, without the harmless ones. */
   readonly seen: SeenInference[];
-  /** Method and path of every request. */
-  readonly paths: string[];
 }
 
 interface SeenInference {
   /** Contents of the rows. */
   readonly contents: readonly string[];
   readonly headers: IncomingHttpHeaders;
-  readonly shapes: Readonly<Record<string, readonly number[]>>;
 }
-
-/** What a script says of a request: nothing (an ordinary verdict), another reply, other outputs, or a lost connection. */
-type HttpScripted =
-  | void
-  | {
-      readonly status?: number;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body: string | Buffer;
-    }
-  | { readonly outputs: (ordinary: readonly Output[]) => readonly unknown[] }
-  /** The id of another request. */
-  | { readonly id: string }
-  | 'drop';
 
 export interface KserveHttpOptions {
   readonly port?: number;
@@ -58,8 +42,8 @@ export interface KserveHttpOptions {
   readonly tls?: ServerTls;
   /** Instead of the ordinary reply of any path but that for inference: a status, and a body. */
   readonly get?: (path: string) => void | { readonly status: number; readonly body?: string };
-  readonly script?: (contents: readonly string[]) => HttpScripted | Promise<HttpScripted>;
-  readonly maxBatchSize?: number;
+  /** A reply's id instead of that of the request. */
+  readonly script?: (contents: readonly string[]) => { readonly id: string } | undefined;
 }
 
 interface Body {
@@ -68,17 +52,15 @@ interface Body {
   readonly inputs: readonly {
     readonly name: string;
     readonly datatype: string;
-    readonly shape: readonly number[];
     readonly parameters?: { readonly binary_data_size: number };
     readonly data?: readonly string[];
   }[];
 }
 
 export async function startKserveHttpServer(options: KserveHttpOptions = {}): Promise<KserveHttpServer> {
-  const { form = 'triton', path: base = '', tls, script = () => {}, maxBatchSize = 64 } = options;
+  const { form = 'triton', path: base = '', tls, script } = options;
   const isTriton = form === 'triton';
   const seen: SeenInference[] = [];
-  const paths: string[] = [];
 
   const documents: Record<string, unknown> = {
     '/v2/health/ready': '',
@@ -88,7 +70,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     ...(isTriton && {
       '/v2/models/guard/config': {
         name: 'guard',
-        max_batch_size: maxBatchSize,
+        max_batch_size: 64,
         input: withStringDims(INPUTS),
         output: withStringDims(OUTPUTS),
         instance_group: [{ count: 2 }],
@@ -96,7 +78,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     }),
   };
 
-  const infer = async (message: IncomingMessage, body: Buffer, response: ServerResponse) => {
+  const infer = (message: IncomingMessage, body: Buffer, response: ServerResponse): void => {
     const jsonLength = message.headers['inference-header-content-length'];
     if (!isTriton && (jsonLength !== undefined || message.headers['content-type'] !== 'application/json')) {
       return send(response, 422, { detail: [{ type: 'json_invalid' }] });
@@ -117,22 +99,12 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
       return reply(response, id, [versionOutput('model')], binary);
     }
     const contents = contentsOf(strings);
-    const shapes = Object.fromEntries(inputs.map(({ name, shape }) => [name, shape]));
-    if (contents[0] !== HARMLESS) seen.push({ contents, headers: message.headers, shapes });
-    const scripted = await script(contents);
-    if (scripted === 'drop') response.destroy();
-    else if (scripted && 'body' in scripted) {
-      send(response, scripted.status ?? 200, scripted.body, scripted.headers);
-    } else {
-      const ordinary = verdictOutputs(contents.map(scoreOf), true);
-      const outputs = scripted && 'outputs' in scripted ? (scripted.outputs(ordinary) as Output[]) : ordinary;
-      reply(response, scripted && 'id' in scripted ? scripted.id : id, outputs, binary);
-    }
+    if (contents[0] !== HARMLESS) seen.push({ contents, headers: message.headers });
+    reply(response, script?.(contents)?.id ?? id, verdictOutputs(contents.map(scoreOf), true), binary);
   };
 
   const server = await serveHttp(
-    async (message, body, response) => {
-      paths.push(`${message.method} ${message.url}`);
+    (message, body, response) => {
       const path = message.url!.startsWith(`${base}/`) ? message.url!.slice(base.length) : '';
       if (message.method === 'POST' && path === '/v2/models/guard/infer') {
         return infer(message, body, response);
@@ -144,7 +116,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     },
     { port: options.port, tls },
   );
-  return { ...server, address: `kserve+${tls ? 'https' : 'http'}://${server.host}${base}`, seen, paths };
+  return { ...server, address: `kserve+${tls ? 'https' : 'http'}://${server.host}${base}`, seen };
 }
 
 /** JSON of protobuf messages writes an int64 as a string. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { GuardFamily } from '../../../src/domain/guard/guard-family.ts';
-import { type CanaryAnswers, canaryScore } from './canary-answers.ts';
+import { canaryScore } from './canary-answers.ts';
 import { HARMLESS, scoreOf } from './fake-contract.ts';
 import { type FakeHttp, send, serveHttp } from './fake-http.ts';
 
@@ -11,7 +11,6 @@ interface Part {
 }
 
 export interface ChatMessage {
-  readonly role: string;
   readonly content: string | readonly Part[];
 }
 
@@ -20,8 +19,6 @@ export interface OpenAiBody {
   readonly model: string;
   readonly messages?: readonly ChatMessage[];
   readonly input?: readonly (string | Part)[];
-  readonly max_tokens?: number;
-  readonly temperature?: number;
   readonly logprobs?: boolean;
   readonly top_logprobs?: number;
   readonly chat_template_kwargs?: Readonly<Record<string, unknown>>;
@@ -30,7 +27,6 @@ export interface OpenAiBody {
 
 /** A request to judge as the server sees it. */
 export interface SeenOpenAi {
-  readonly path: string;
   readonly body: OpenAiBody;
   /** What is judged: the last message's text, an image in base64; of a list of texts the first. */
   readonly content: string;
@@ -39,11 +35,8 @@ export interface SeenOpenAi {
   readonly headers: IncomingHttpHeaders;
   /** Counted from 0 over all requests that are neither canaries nor the harmless text. */
   readonly number: number;
-  readonly inFlight: number;
   /** Whether it is the harmless text or a canary. */
   readonly isOwn: boolean;
-  /** Resolves when the client gives the request up. */
-  readonly cancelled: Promise<void>;
 }
 
 /** A reply in place of the ordinary one, or a lost connection; `text`: what the model says in an ordinary completion. */
@@ -57,7 +50,6 @@ export type OpenAiScripted =
       readonly body?: unknown;
       readonly text?: string;
       readonly finish?: string;
-      readonly answeredBy?: string;
     };
 
 export interface OpenAiServerOptions {
@@ -76,7 +68,6 @@ export interface OpenAiServerOptions {
   readonly version?: () => string;
   /** Whether it leaves `chat_template_kwargs` out. */
   readonly ignoresArguments?: boolean;
-  readonly canaries?: CanaryAnswers;
   /** The score of a content, 0 … 1. Default: a hash of it. */
   readonly score?: (content: string) => number;
 }
@@ -86,58 +77,41 @@ export interface OpenAiServer extends FakeHttp {
   readonly address: string;
   /** Requests to judge, without canaries and harmless texts. */
   readonly seen: SeenOpenAi[];
-  readonly paths: string[];
 }
 
 /** A real HTTP server that answers as an OpenAI-compatible one with a model of a family. */
 export async function startOpenAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
   const { family, model, alternatives = 20 } = options;
   const seen: SeenOpenAi[] = [];
-  const paths: string[] = [];
-  let inFlight = 0;
 
   const judge = async (message: IncomingMessage, response: ServerResponse, body: OpenAiBody) => {
     const contents = contentsOf(body);
     const [content = ''] = contents;
     const isOwn = content === HARMLESS || canaryScore(asCanary(content, body), 'right') !== null;
-    const request: SeenOpenAi = {
-      path: message.url!,
-      body,
-      content,
-      contents,
-      headers: message.headers,
-      number: seen.length,
-      inFlight: ++inFlight,
-      isOwn,
-      cancelled: new Promise((resolve) => response.once('close', resolve)),
-    };
+    const { headers } = message;
+    const request: SeenOpenAi = { body, content, contents, headers, number: seen.length, isOwn };
     if (!isOwn) seen.push(request);
-    try {
-      const scripted = await options.script?.(request);
-      if (scripted === 'drop') return void response.destroy();
-      const refused =
-        options.isStrict === true &&
-        (body.response_format !== undefined || (body.top_logprobs ?? 0) > alternatives);
-      if (refused) return void send(response, 400, { error: { message: 'unknown parameter', code: null } });
-      const canaries = options.canaries ?? 'right';
-      const scores = contents.map((one) => canaryScore(asCanary(one, body), canaries) ?? scored(one));
-      const answeredBy = scripted?.answeredBy ?? options.answeredBy?.() ?? body.model;
-      const known = options.ignoresArguments ? { ...body, chat_template_kwargs: {} } : body;
-      const completed = () =>
-        completion(
-          scripted?.text === undefined ? answerTokens(family, scores[0]!, body) : sure(scripted.text),
-          {
-            finish: scripted?.finish ?? 'stop',
-            hasLogprobs: body.logprobs === true && alternatives > 0,
-            promptTokens: promptTokensOf(known),
-          },
-        );
-      const judged = family === 'moderations' ? moderation(scores) : completed();
-      const ordinary = { ...judged, model: answeredBy };
-      send(response, scripted?.status ?? 200, scripted?.body ?? ordinary, scripted?.headers);
-    } finally {
-      inFlight--;
-    }
+    const scripted = await options.script?.(request);
+    if (scripted === 'drop') return void response.destroy();
+    const refused =
+      options.isStrict === true &&
+      (body.response_format !== undefined || (body.top_logprobs ?? 0) > alternatives);
+    if (refused) return void send(response, 400, { error: { message: 'unknown parameter', code: null } });
+    const scores = contents.map((one) => canaryScore(asCanary(one, body), 'right') ?? scored(one));
+    const answeredBy = options.answeredBy?.() ?? body.model;
+    const known = options.ignoresArguments ? { ...body, chat_template_kwargs: {} } : body;
+    const completed = () =>
+      completion(
+        scripted?.text === undefined ? answerTokens(family, scores[0]!, body) : sure(scripted.text),
+        {
+          finish: scripted?.finish ?? 'stop',
+          hasLogprobs: body.logprobs === true && alternatives > 0,
+          promptTokens: promptTokensOf(known),
+        },
+      );
+    const judged = family === 'moderations' ? moderation(scores) : completed();
+    const ordinary = { ...judged, model: answeredBy };
+    send(response, scripted?.status ?? 200, scripted?.body ?? ordinary, scripted?.headers);
   };
   const scored = (content: string): number =>
     content === HARMLESS ? 0.01 : (options.score?.(content) ?? scoreOf(content));
@@ -145,7 +119,6 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
   const server = await serveHttp(
     async (message, body, response) => {
       const path = message.url!;
-      paths.push(path);
       const asked = family === 'moderations' ? '/v1/moderations' : '/v1/chat/completions';
       if (message.method === 'GET' && path === '/v1/models') {
         send(response, 200, { object: 'list', data: options.models ?? [{ id: model }] });
@@ -159,7 +132,7 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     },
     { port: options.port },
   );
-  return { ...server, address: `openai+http://${server.host}?model=${model}&family=${family}`, seen, paths };
+  return { ...server, address: `openai+http://${server.host}?model=${model}&family=${family}`, seen };
 }
 
 function contentsOf({ messages, input }: OpenAiBody): string[] {

@@ -14,12 +14,8 @@ export interface SeenModeration {
   readonly headers: IncomingMessage['headers'];
   /** Counted from 0 over all judged requests. */
   readonly number: number;
-  /** Judged requests under way, this one included. */
-  readonly inFlight: number;
   /** Whether it is the text or the picture with which a client finds out whether a guard judges. */
   readonly harmless: boolean;
-  /** Resolves when the client gives the request up. */
-  readonly cancelled: Promise<void>;
 }
 
 /**
@@ -32,7 +28,6 @@ export type RestScripted =
   | {
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
-      readonly contentType?: string;
       readonly body?: unknown;
     }
   | 'cut off'
@@ -54,8 +49,6 @@ interface RestGuard extends FakeHttp {
   readonly address: string;
   /** Judged requests in order of arrival, without the harmless ones. */
   readonly seen: SeenModeration[];
-  /** Built-in canaries that arrived; they are not among `seen`. */
-  readonly canaries: () => number;
   /** Harmless ones that arrived. */
   readonly harmless: () => number;
 }
@@ -65,8 +58,6 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
   const { path = '', script = () => {}, tls } = options;
   const seen: SeenModeration[] = [];
   let harmless = 0;
-  let canaries = 0;
-  let inFlight = 0;
 
   const moderate = async (message: IncomingMessage, body: Buffer, response: ServerResponse) => {
     const modality = message.url!.slice(`${path}/v1/moderations/`.length);
@@ -77,7 +68,6 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     const content = file?.bytes.toString('base64') ?? (JSON.parse(body.toString()) as { text: string }).text;
     const asCanary = file === null ? { text: content } : { image: content };
     const asked = canaryScore(asCanary, options.canaries?.() ?? 'right');
-    if (asked !== null) canaries++;
     if (asked !== null && file === null) return answer(response, undefined, asked);
     const request: SeenModeration = {
       modality,
@@ -85,17 +75,11 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
       file,
       headers: message.headers,
       number: seen.length,
-      inFlight: ++inFlight,
       harmless: content === HARMLESS || asked !== null,
-      cancelled: new Promise((resolve) => response.once('close', resolve)),
     };
     if (content === HARMLESS) harmless++;
     if (!request.harmless) seen.push(request);
-    try {
-      answer(response, await script(request), asked ?? scoreOf(content));
-    } finally {
-      inFlight--;
-    }
+    answer(response, await script(request), asked ?? scoreOf(content));
   };
 
   const server = await serveHttp(moderate, { port: options.port, tls });
@@ -103,7 +87,6 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     ...server,
     address: `${tls ? 'https' : 'http'}://${server.host}${path}`,
     seen,
-    canaries: () => canaries,
     harmless: () => harmless,
   };
 }
@@ -121,8 +104,6 @@ function fileOf(body: Buffer, contentType: string): SeenModeration['file'] {
   return { name: name!, type: type!, bytes: body.subarray(headEnd + 4, -tail.length) };
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 function answer(response: ServerResponse, scripted: RestScripted, score: number): void {
   const flagged = score >= 0.5;
   const ordinary = { flagged, score, subcategory_flags: flagged ? { hate: true } : {}, latency_ms: 1.5 };
@@ -136,7 +117,7 @@ function answer(response: ServerResponse, scripted: RestScripted, score: number)
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
     response.write('{"flagged":', () => response.destroy());
   } else {
-    const { status = 200, headers, contentType = JSON_TYPE, body = ordinary } = scripted ?? {};
-    send(response, status, body, { ...headers, 'content-type': contentType });
+    const { status = 200, headers, body = ordinary } = scripted ?? {};
+    send(response, status, body, { 'content-type': 'application/json; charset=utf-8', ...headers });
   }
 }

@@ -47,7 +47,6 @@ export interface ScriptedGuardOptions {
   /** 0 for a free port. */
   readonly port?: number;
   readonly maxBatchSize?: number;
-  readonly instances?: number;
   readonly script?: (request: SeenRequest) => Scripted | Promise<Scripted>;
   /** Default: right. */
   readonly canaries?: () => CanaryAnswers;
@@ -155,7 +154,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       max_batch_size: maxBatchSize,
       input: configTensors(INPUTS),
       output: configTensors([...OUTPUTS, ['VERSION', 'BYTES', [1]]]),
-      instance_group: [{ name: 'guard', count: options.instances ?? 1 }],
+      instance_group: [{ name: 'guard', count: 1 }],
     };
     return options.config?.(plain) ?? plain;
   };

@@ -32,7 +32,6 @@ export class SmallGuard implements Judge {
   readonly fingerprints = new Map([[MODEL.id, MODEL]]);
   /** What was judged since something was last refused. */
   judged: GuardRequest[] = [];
-  calls = 0;
   readonly #context: number;
 
   /** The size of the context in tokens. */
@@ -42,7 +41,6 @@ export class SmallGuard implements Judge {
 
   async judge(requests: readonly GuardRequest[], { signal }: { signal: AbortSignal }): Promise<Outcome[]> {
     signal.throwIfAborted();
-    this.calls++;
     await Promise.resolve();
     signal.throwIfAborted();
     const outcomes = requests.map((request) => this.#answer(request));
