@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { CANARY_PICTURE } from '../../src/domain/canary/built-in.ts';
 import { guard } from '../helpers/guards/guard-pool.ts';
 import type { ScriptedGuardOptions } from '../helpers/guards/scripted-guard.ts';
@@ -152,6 +154,10 @@ it('a token, where there is one, is needed for everything (C-501)', async () => 
   expect(codeOf(await sendText(origin, 'text', { authorization: 'Bearer other' }))).toBe('401 UNAUTHORIZED');
   expect(codeOf(await send(`${origin}/healthz`))).toBe('401 UNAUTHORIZED');
   expect((await sendText(origin, 'text', { authorization: 'Bearer secret' })).status).toBe(200);
+  const stream = new WebSocket(`${origin.replace('http', 'ws')}/v1/moderations/response-stream`);
+  const [, reply] = (await once(stream, 'unexpected-response')) as [unknown, IncomingMessage];
+  expect(reply.statusCode).toBe(401);
+  stream.on('error', () => {}).terminate();
 });
 
 it('web pages of other sites are refused', async () => {
