@@ -131,7 +131,8 @@ function show(
 ): void {
   if (json) return stdout.json(statuses);
   const inPlace = stdout.isTerminal && env['TERM'] !== 'dumb';
-  const lines = statuses.flatMap((status) => linesOf(status, inPlace ? stdout.lineColumns : undefined));
+  const columns = inPlace ? stdout.lineColumns : undefined;
+  const lines = statuses.length === 0 ? ['no runs'] : statuses.flatMap((status) => linesOf(status, columns));
   if (inPlace && !isLast) return stdout.redraw(lines);
   stdout.erase();
   stdout.lines(lines);

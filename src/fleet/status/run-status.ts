@@ -96,8 +96,9 @@ export class RunWatch {
    */
   async look(link: RedisLink | 'away' | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
-    // In this order everything of a run that is seen as finished is seen, and every shard that is seen as committed is
-    // also seen as planned.
+    // In this order a run that ends meanwhile is not seen as stopped, everything of one that is seen as finished is seen,
+    // and every shard that is seen as committed is also seen as planned.
+    const feeder = await readFeeder(this.#dir);
     const purged = await readPurged(this.#dir);
     const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
     await this.#chain.poll();
@@ -106,7 +107,6 @@ export class RunWatch {
     const pass = Math.max(1, planned.pass);
     const counts = this.#chain.counts(pass);
     const { endsBefore } = this.#chain;
-    const feeder = await readFeeder(this.#dir);
     const whole = summary === null ? await openState(this.#dir, feeder) : 'finished';
     const state = purged === null ? whole : 'purged';
     const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;
@@ -175,7 +175,8 @@ export async function readRunState(path: string, signal: AbortSignal): Promise<E
   const dir = resolve(path);
   if ((await readRunRecord(dir)) === null) throw await notARun(path, signal);
   await assertNotPurged(dir);
-  return (await finishedSummary(dir)) === null ? openState(dir, await readFeeder(dir)) : 'finished';
+  const feeder = await readFeeder(dir);
+  return (await finishedSummary(dir)) === null ? openState(dir, feeder) : 'finished';
 }
 
 async function openState(

@@ -41,6 +41,7 @@ it.each([
 it('status --watch waits for the first run of a folder', async () => {
   const { dir, record } = await newRun();
   const out = await temporaryFolder();
+  expect(await typed(['status', '--out', out])).toMatchObject({ status: 0, stdout: 'no runs\n' });
   const interrupt = new AbortController();
   const interrupts = { drain: interrupt.signal, stop: interrupt.signal };
   const stdout = output();
