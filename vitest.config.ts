@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
+import { BUILD, FFMPEG, REDIS, STATE_FOLDER } from './test/helpers/setup/suite.ts';
 
 /** These measure the memory of their process, or put other modules in place of ours. */
 const ISOLATED = [
@@ -15,11 +15,7 @@ const SUITES = ['e2e', 'e2e-fleet', 'browser', 'faults', 'adversarial', 'fuzz', 
 
 export default defineConfig({
   test: {
-    globalSetup: [
-      'test/helpers/setup/build.ts',
-      'test/helpers/redis/install-redis.ts',
-      'test/helpers/setup/install-ffmpeg.ts',
-    ],
+    globalSetup: [BUILD, REDIS, FFMPEG],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     // Many files wait more than they compute.

@@ -1,14 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { suite } from '../helpers/setup/suite.ts';
 
-/** Every parser over strings that were made to slow it down. */
-export default defineConfig({
-  test: {
-    root: new URL('../..', import.meta.url).pathname,
-    include: ['test/adversarial/**/*.test.ts'],
-    globalSetup: ['test/adversarial/print-seed.ts', 'test/helpers/setup/build.ts'],
-    pool: 'forks',
-    // One at a time: what is measured is the time of this process' threads.
-    maxWorkers: 1,
-    testTimeout: 300_000,
-  },
-});
+/**
+ * Every parser over strings that were made to slow it down.
+ * One file at a time: what is measured is the time of this process' threads.
+ */
+export default suite('adversarial', ['test/adversarial/print-seed.ts'], { maxWorkers: 1 });

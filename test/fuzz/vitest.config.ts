@@ -1,12 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { FFMPEG, suite } from '../helpers/setup/suite.ts';
 
 /** Damaged images, clips, videos, tables, archives, documents and mail. */
-export default defineConfig({
-  test: {
-    root: new URL('../..', import.meta.url).pathname,
-    include: ['test/fuzz/**/*.test.ts'],
-    globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/setup/install-ffmpeg.ts'],
-    pool: 'forks',
-    maxWorkers: 1,
-  },
-});
+export default suite('fuzz', [FFMPEG], { maxWorkers: 1 });
