@@ -7,6 +7,7 @@ import fastify, {
 } from 'fastify';
 import { HttpError, httpErrorOf, NOT_FOUND } from './http-error.ts';
 import { type HttpSite, MAX_HEADER_BYTES } from './http-server.ts';
+import { refusalBody } from './refusal-body.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -42,7 +43,11 @@ export async function openApp(options: AppOptions): Promise<AppSite> {
   const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     discardBody(request);
     const { status, headers = {}, body } = responseTo(httpErrorOf(error) ?? error, request);
-    return sendJson(reply.code(status).headers(headers), body);
+    reply.code(status).headers(headers);
+    if (request.raw.complete || reply.raw.shouldKeepAlive) return sendJson(reply, body);
+    const json = Buffer.from(JSON.stringify(body));
+    const described = { 'content-type': 'application/json', 'content-length': json.length };
+    return reply.headers(described).send(refusalBody(request.raw, json));
   };
   const app = fastify({
     ...ofServer,

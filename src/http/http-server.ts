@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/access.ts';
 import { type AdmissionRules, type Refusal, refusalOf } from './admission.ts';
+import { refusalBody } from './refusal-body.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
 
@@ -136,21 +137,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
-/** How long the body of a refused request is discarded, in milliseconds. */
-const LINGER_MS = 2000;
-
-/**
- * Answers a refused request and closes its connection. A client that sends its whole body before it reads would lose the
- * answer if the connection were closed under it, so the body is discarded until its end, for up to LINGER_MS.
- */
+/** Answers a refused request and closes its connection. */
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: Refusal,
 ): void {
-  response.writeHead(status, { ...headers, connection: 'close' }).write(body);
-  const timer = setTimeout(() => response.end(), LINGER_MS);
-  request.once('end', () => response.end());
-  response.once('close', () => clearTimeout(timer));
-  request.resume();
+  response.writeHead(status, { ...headers, connection: 'close' });
+  refusalBody(request, body).pipe(response);
 }

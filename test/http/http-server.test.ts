@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
+import { openApp } from '../../src/http/app.ts';
+import { HttpError } from '../../src/http/http-error.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { started } from './echo-server.ts';
 
@@ -143,18 +145,29 @@ it('a handler that rejects is answered with 500, and why stays here', async () =
   expect(await ask(port)).toMatchObject({ status: 500, body: '' });
 });
 
-it('a client that sends its whole body before it reads gets the refusal', async () => {
-  const { port } = await started();
-  const socket = await connected(port);
-  const failed = once(socket, 'error').then(([error]) => error as Error);
+describe('a client that sends its whole body before it reads gets a refusal', () => {
   // More than the system buffers.
-  const body = Buffer.alloc(16 * 1024 * 1024);
-  socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}\r\n\r\n`);
-  const sent = new Promise((resolve) => socket.write(body, resolve));
-  expect(await Promise.race([sent, failed])).not.toBeInstanceOf(Error);
-  const answer = await text(socket);
-  expect(answer).toMatch(/^HTTP\/1.1 413 /);
-  expect(answer).toContain('connection: close');
+  const BODY = Buffer.alloc(16 * 1024 * 1024);
+
+  async function refused(options: Parameters<typeof started>[0]): Promise<void> {
+    const { port } = await started(options);
+    const socket = await connected(port);
+    const failed = once(socket, 'error').then(([error]) => error as Error);
+    const headers = `Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: ${BODY.length}`;
+    socket.write(`POST / HTTP/1.1\r\n${headers}\r\n\r\n`);
+    const sent = new Promise((resolve) => socket.write(BODY, resolve));
+    expect(await Promise.race([sent, failed])).not.toBeInstanceOf(Error);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 413 [^]*\nconnection: close\r/i);
+  }
+
+  it('by its headers', () => refused({}));
+
+  it('by a route', async () => {
+    const onRequest = () => Promise.reject(new HttpError(413, 'too much'));
+    const app = await openApp({ addRoutes: (routes) => void routes.post('/', { onRequest }, () => '') });
+    await refused({ ...app, limits: { maxBodyBytes: BODY.length } });
+  });
 });
 
 describe('closing', () => {
