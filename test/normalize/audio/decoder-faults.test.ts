@@ -1,8 +1,7 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isRetryable, type ItemError } from '../../../src/domain/item-error.ts';
 import { DECODING_ERRORS } from '../../../src/normalize/ffmpeg-process.ts';
 import type { AudioNormalizerOptions } from '../../../src/normalize/audio/audio-normalizer.ts';
@@ -148,9 +147,13 @@ describe('a decoder that goes wrong', () => {
   });
 
   it('does not count the time that whoever takes a window needs', async () => {
-    const time = { ...QUICK, baseMs: 5_000 };
-    const { by } = await scripted({ ffmpeg: 'exec /usr/bin/head -c 20000000 /dev/zero' }, { time });
-    const { end, windows } = await hear(by, MP3, { take: () => setTimeout(2_000) });
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const time = { ...QUICK, baseMs: 60_000 };
+    // The time is looked at where ffmpeg takes its time.
+    const ffmpeg = `${WITH_TOOLS}for part in 1 2; do head -c 10000000 /dev/zero; sleep 0.2; done`;
+    const { by } = await scripted({ ffmpeg }, { time });
+    const { end, windows } = await hear(by, MP3, { take: async () => void vi.advanceTimersByTime(90_000) });
     expect(windows).toHaveLength(3);
     expect(end).toEqual({ windowSeconds: 625, totalSeconds: 625 });
   });
@@ -206,8 +209,10 @@ it('gives ffmpeg nothing of the environment but where programs and libraries are
 });
 
 it('runs no more decoders side by side than it may', async () => {
-  const ffmpeg =
-    'echo in >>"$HOME/log"; /usr/bin/head -c 32000 /dev/zero; /bin/sleep 0.2; echo out >>"$HOME/log"';
+  // Each waits until a second one has come in, and then for a third, which may not come.
+  const ffmpeg = `${WITH_TOOLS}echo in >>"$HOME/log"
+until [ "$(grep -c in "$HOME/log")" -ge 2 ]; do sleep 0.05; done
+sleep 0.2; head -c 32000 /dev/zero; echo out >>"$HOME/log"`;
   const { by, home } = await scripted({ ffmpeg }, { decoders: 2 });
   await Promise.all(Array.from({ length: 6 }, () => hear(by, MP3)));
   let [inside, most] = [0, 0];
