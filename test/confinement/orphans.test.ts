@@ -40,7 +40,7 @@ it('leaves no helper behind when the process that started them is killed, not ev
   onTestFinished(() => void parent.kill('SIGKILL'));
   const pid = parent.pid!;
   const children = (name: string): number[] => childrenNamed(name, pid);
-  await settled(() => children('sleep').length === 1 && children('node').length === 2, 20_000);
+  await settled(() => children('sleep').length === 1 && children('node').length === 2);
   const helpers = [...children('sleep'), ...children('node')];
   // one decoder works on, the others hear of nothing any more
   for (const helper of helpers.slice(0, 2)) process.kill(helper, 'SIGSTOP');

@@ -32,7 +32,7 @@ it('judges an image with the embedded guard without loading a decoder of its own
 it('serves a guard to others without loading a decoder of its own', async () => {
   const { env, loaded } = await observed();
   const cli = new Cli(['guard', '--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'], { env });
-  await settled(() => cli.stdout.includes('listening on'), 20_000);
+  await settled(() => cli.stdout.includes('listening on'));
   const client = new TestClient(/grpc:\/\/\S+/.exec(cli.stdout)![0]);
   const bytes = await photo.toBuffer();
   const tensors = [column('MODALITY', ['image']), column('IMAGE', [bytes.toString('base64')])];

@@ -8,7 +8,7 @@ import { DEFAULT_JUDGING } from '../helpers/run-config.ts';
 export async function serve(pool: GuardPool, options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = await startGateway({
     ...{ pool, host: '127.0.0.1', port: 0, token: null, judging: DEFAULT_JUDGING },
-    ...{ maxConcurrency: 256, timeoutMs: 30_000 },
+    ...{ maxConcurrency: 256, timeoutMs: 120_000 },
     onFailure: (failure) => {
       throw failure;
     },

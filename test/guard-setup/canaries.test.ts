@@ -34,7 +34,7 @@ const options = {
   signingKey: null,
   report: () => {},
   guards: async (config: Parameters<typeof guardOpener>[0]) =>
-    guardOpener({ ...config, tls: {}, startWaitMs: 10_000 }, {}),
+    guardOpener({ ...config, tls: {}, startWaitMs: 120_000 }, {}),
 };
 
 async function configOf(guards: readonly string[], flags: Flags = {}, paths = ['a.csv']) {

@@ -168,7 +168,7 @@ test('a reply that came before its request was sent closes the connection and co
     const body = { contentType: 'text/plain', chunks: [Buffer.from('x')] };
     const reply = await client.send(
       { method: 'POST', path, body, maxReplyBytes: 100 },
-      { timeoutMs: 20_000, signal },
+      { timeoutMs: 120_000, signal },
     );
     expect(reply.body!.toString()).toBe(path);
     // The connection is kept for the next request.

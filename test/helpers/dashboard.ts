@@ -64,7 +64,7 @@ export async function startDashboard(options: ServedOptions): Promise<ServedDash
   const serving = serve(
     {
       ...{ host: '127.0.0.1', port, token, judging: DEFAULT_JUDGING },
-      ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
+      ...{ maxConcurrency: 16, timeoutMs: 120_000, say },
       openGuards,
       dashboard: {
         ...{ out, roots, env, redis, releaseToken },

@@ -66,7 +66,7 @@ describe('a forecast', () => {
     expect(forecastLines(before)[0]).toBe('Corpus: 344 items; 342 to judge, 2 not judged');
 
     const signals = { keyFile: null, drain: never, stop: never, signingKey: null, report: () => {} };
-    const opener = async () => guardOpener({ ...config, tls: {}, startWaitMs: 10_000 }, {});
+    const opener = async () => guardOpener({ ...config, tls: {}, startWaitMs: 120_000 }, {});
     const { summary } = await startRun(config, { ...signals, guards: opener });
     expect([summary.items, summary.verdicts]).toEqual([before.items, before.to_judge]);
     const speed = summary.verdicts / summary.seconds;

@@ -50,7 +50,7 @@ it('status --watch waits for the first run of a folder', async () => {
   await stdout.begun;
   expect(stdout.text()).toBe('[]\n');
   await cp(dir, join(out, record.run), { recursive: true });
-  await expect.poll(() => stdout.text(), { timeout: 20_000 }).toContain(record.run);
+  await expect.poll(() => stdout.text()).toContain(record.run);
   interrupt.abort();
   expect((await watching).status).toBe(0);
 });

@@ -29,7 +29,7 @@ const ofItems =
 
 const refusal = (message: string): OpenAiScripted => ({ status: 400, body: { error: { message } } });
 
-const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
+const limits = { timeoutMs: 120_000, signal: new AbortController().signal };
 const read = (address: string, guardPolicy: typeof POLICY | null = null) =>
   readEndpoint({ name: address, address }, { ...limits, guardPolicy });
 

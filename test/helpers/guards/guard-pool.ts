@@ -62,7 +62,7 @@ export async function connect(
 ): Promise<GuardPool> {
   const pool = await connectGuards(
     guards.map(({ address }) => ({ name: address, address })),
-    { expectFingerprint: null, maxWaitMs: 20_000, ...options },
+    { expectFingerprint: null, maxWaitMs: 120_000, ...options },
     new AbortController().signal,
   );
   whenOver(() => pool.close());
@@ -78,7 +78,7 @@ export async function refusalOf(...[guards, options]: Parameters<typeof connect>
 
 /** What a guard says of itself. */
 export function readingOf({ address }: { readonly address: string }): Promise<EndpointReading> {
-  const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
+  const limits = { timeoutMs: 120_000, signal: new AbortController().signal };
   return readEndpoint({ name: address, address }, limits);
 }
 

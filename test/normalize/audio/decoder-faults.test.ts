@@ -95,7 +95,7 @@ describe('a decoder that goes wrong', () => {
     ['that decodes nothing', 'exit 0', 'EMPTY_CONTENT'],
     ['that complains without end', 'head -c 30000000 /dev/zero >&2; head -c 64000 /dev/zero', 'heard'],
   ])('%s', async (_name, script, expected) => {
-    const time = expected === 'TIMEOUT' ? QUICK : { ...QUICK, baseMs: 20_000 };
+    const time = expected === 'TIMEOUT' ? QUICK : { ...QUICK, baseMs: 120_000 };
     const { by } = await scripted({ ffmpeg: WITH_TOOLS + script }, { time });
     const { end, windows } = await hear(by, MP3);
     expect(code(end)).toBe(expected);

@@ -11,7 +11,7 @@ it('wakes at the times that are set, also after Redis lost its data, until they 
   const wakeUps = new WakeUps(link, () => void woken++, new AbortController().signal);
   onTestFinished(() => wakeUps.close());
   wakeUps.set(new Map([['tick', TICK]]));
-  await expect.poll(() => woken, { timeout: 30_000 }).toBeGreaterThan(2);
+  await expect.poll(() => woken).toBeGreaterThan(2);
 
   await redis.kill();
   await redis.boot();
@@ -20,5 +20,5 @@ it('wakes at the times that are set, also after Redis lost its data, until they 
 
   wakeUps.set(new Map());
   const left = (): Promise<number> => link.redis.zcard(link.key('schedules', 'repeat'));
-  await expect.poll(left, { timeout: 30_000 }).toBe(0);
+  await expect.poll(left).toBe(0);
 });

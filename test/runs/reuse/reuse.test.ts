@@ -59,7 +59,7 @@ async function siteWith(...texts: readonly string[]) {
 
 /** Guards that a run is judged by, without the checks of a command's start. */
 async function sessionWith(address: string): Promise<GuardSession> {
-  const options = { expectFingerprint: null, maxWaitMs: 20_000 };
+  const options = { expectFingerprint: null, maxWaitMs: 120_000 };
   const pool = await connectGuards([{ name: address, address }], options, never);
   return { pool, died: never, close: () => pool.close() };
 }
