@@ -64,7 +64,7 @@ it('a guard that comes back in time answers what it left undone', async () => {
   const { script, holds } = gated();
   const dying = await guard({ script });
   const pool = await connect([dying], { maxWaitMs: null });
-  const { origin } = await serve(pool, { guardGraceMs: 30_000 });
+  const { origin } = await serve(pool);
   const held = sendText(origin, 'held');
   await holds(1);
   dying.kill();
