@@ -9,7 +9,7 @@ import { loadDuckDB, translateError } from './duckdb.ts';
 
 /** Limit on the temporary data that a query spills to disk. */
 const MAX_SPILLED = '16GB';
-/** An interruption that comes before its query begins has no effect, so it is repeated. */
+/** An interruption that arrives before its query has started has no effect, so it is repeated. */
 const INTERRUPT_EVERY_MS = 20;
 
 const FILE_NAME = 'index.duckdb';
@@ -17,44 +17,44 @@ const FILE_NAME = 'index.duckdb';
 export type Row = readonly DuckDB.DuckDBValue[];
 
 export interface DatabaseLimits {
-  /** Buffers; what does not fit is spilled to the database's folder. */
+  /** Buffer memory; data that does not fit is spilled to the database's folder. */
   readonly memory: string;
   readonly threads: number;
-  /** Queries at once; each keeps one of Node's four threads busy. Others wait for their turn. */
+  /** Concurrent queries; each keeps one of Node's four threads busy. Further queries wait for their turn. */
   readonly connections: number;
-  /** Null: queries take as long as they take. */
+  /** Null if queries have no time limit. */
   readonly queryTimeoutMs: number | null;
-  /** Rows of a query without an order come as they are read, which takes more memory. */
+  /** Returns the rows of an unordered query in the order they are read, which takes more memory. */
   readonly inOrder: boolean;
   /**
-   * Freed memory that each of Node's threads may keep for its next step; null: up to 128 MB, as is the default. Less takes more
-   * time.
+   * Freed memory that each of Node's threads may keep for its next step. Null for the default, up to 128 MB. A
+   * lower limit costs time.
    */
   readonly keptMemory: string | null;
 }
 
-/** For one analysis after another: more threads would cost memory, and little would be gained. */
+/** For a single analysis at a time: more threads would cost memory and gain little. */
 const ONE_BY_ONE: DatabaseLimits = {
   ...{ memory: '128MB', threads: 1, connections: 1 },
   ...{ queryTimeoutMs: null, inOrder: false, keptMemory: '1MB' },
 };
 
-/** For two files at a time. Keeps the order in which rows are read. */
+/** For writing two files at a time. Keeps the order in which rows are read. */
 const IN_ORDER: DatabaseLimits = {
   ...ONE_BY_ONE,
   ...{ memory: '768MB', connections: 2, inOrder: true, keptMemory: '64MB' },
 };
 
 /**
- * A DuckDB database in a private folder. While it is loaded, SQL can read files; `lock` ends that for good. All SQL is ours,
- * and all values are parameters.
+ * A DuckDB database in a private folder. While it is loading, SQL can read files; `lock` ends that for good. SQL
+ * comes only from our own code, and all values are parameters.
  *
  *   create ─► loading ─ lock ─► serving ─ close ─► closed
  */
 export class Database {
   /** Private to this process. */
   readonly folder: string;
-  /** Of the file with the tables that are kept on disk. */
+  /** Path of the file that holds the tables kept on disk. */
   get path(): string {
     return join(this.folder, FILE_NAME);
   }
@@ -80,7 +80,8 @@ export class Database {
   }
 
   /**
-   * `folder` is private to this process; tables are kept there, or in memory. Failure('service') on a platform without a DuckDB build.
+   * `folder` is private to this process; it holds the tables, unless they are kept in memory. Failure('service') on
+   * a platform without a DuckDB build.
    */
   static async create(
     folder: string,
@@ -99,7 +100,7 @@ export class Database {
         allocator_flush_threshold: limits.keptMemory,
         allocator_bulk_deallocation_flush_threshold: limits.keptMemory,
       }),
-      // So that an error has the system's number.
+      // Makes errors carry the system's error number.
       errors_as_json: 'true',
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
@@ -109,7 +110,10 @@ export class Database {
     return new Database(folder, limits.queryTimeoutMs, instance, connections);
   }
 
-  /** A database in a temporary folder, for as long as `work` takes. `keep` as in `create`, `connections` as in its limits. */
+  /**
+   * Opens a database in a temporary folder and closes it when `work` settles. `keep` as in `create`, `connections`
+   * as in its limits.
+   */
   static async temporary<T>(
     work: (database: Database) => Promise<T>,
     { keep = 'on disk', connections = 1 }: { keep?: 'on disk' | 'in memory'; connections?: number } = {},
@@ -127,7 +131,10 @@ export class Database {
     }
   }
 
-  /** A database in memory for as long as `work` takes. What does not fit goes to `folder`, which is made, and removed. */
+  /**
+   * Opens a database in memory and closes it when `work` settles. Data that does not fit goes to `folder`, which is
+   * created and then removed.
+   */
   static async spillingTo<T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> {
     await rm(folder, { recursive: true, force: true });
     const made = (await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })) ?? folder;
@@ -143,7 +150,7 @@ export class Database {
     }
   }
 
-  /** Runs a statement that may read files and takes as long as it takes. */
+  /** Runs a statement that may read files and has no time limit. */
   async load(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): Promise<void> {
     const connection = await this.#connect(signal);
     try {
@@ -153,7 +160,7 @@ export class Database {
     }
   }
 
-  /** From here on no statement reads or writes other files, or changes these limits. */
+  /** Prevents all further statements from reading or writing other files and from changing these limits. */
   async lock(): Promise<void> {
     const connection = this.#connections[0]!;
     await connection.run('CHECKPOINT');
@@ -161,7 +168,10 @@ export class Database {
     await connection.run('SET lock_configuration = true');
   }
 
-  /** The rows of a query. Failure('service') when it takes too long; rejects with the signal's reason when aborted. */
+  /**
+   * Returns the rows of a query. Failure('service') if it takes too long; rejects with the signal's reason when
+   * aborted.
+   */
   async query(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): Promise<Row[]> {
     const late = this.#queryTimeoutMs === null ? null : AbortSignal.timeout(this.#queryTimeoutMs);
     const ended = AbortSignal.any([signal, this.#closing.signal, ...(late === null ? [] : [late])]);
@@ -173,7 +183,7 @@ export class Database {
     }
   }
 
-  /** The rows of a query in batches, however many there are. Its connection is taken until the last one. */
+  /** Yields the rows of a query in batches, without a limit. Its connection is in use until the last one. */
   async *stream(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): AsyncGenerator<Row[], void> {
     const connection = await this.#connect(signal);
     try {
@@ -187,7 +197,7 @@ export class Database {
     }
   }
 
-  /** Interrupts what is running. */
+  /** Interrupts running queries. */
   async close(): Promise<void> {
     this.#closing.abort(new Failure('interrupted', 'the index was closed'));
     await Promise.allSettled(this.#running);

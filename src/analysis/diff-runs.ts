@@ -7,15 +7,15 @@ import type { LineFile } from './line-file.ts';
 import { ScoreColumns } from './score-columns.ts';
 import { DECISION_NUMBER, verdictsInTable } from './verdict-columns.ts';
 
-/** Changes that a result lists. */
+/** Maximum changes listed in a result. */
 const MAX_LISTED = 100;
 
-/** The decision on an item, or that there is none. */
+/** The decision on an item, or `error` if there is none. */
 export type Result = Decision | 'error';
 
 export const RESULTS: readonly Result[] = [...DECISIONS, 'error'];
 
-/** One item of a pair, as its outcome line has it. */
+/** One item of a pair, as in its outcome line. */
 export interface DiffItem extends Pick<
   OutcomeLine,
   'seq' | 'id' | 'decision' | 'decided_by' | 'score' | 'flagged' | 'subcategory_flags' | 'fingerprint'
@@ -27,7 +27,7 @@ export interface DiffItem extends Pick<
   readonly error: string | null;
 }
 
-/** A pair of items with the same content that has another outcome in run B. */
+/** A pair of items with the same content whose outcome in run B differs. */
 export interface DiffPair {
   readonly content_sha256: string;
   /** Score in run B minus score in run A; null unless both have a verdict. */
@@ -39,13 +39,13 @@ export interface DiffPair {
 interface DiffSide {
   readonly run: string;
   readonly items: number;
-  /** Items whose content is not in the other run, or there less often. */
+  /** Items whose content is missing from the other run or occurs less often there. */
   readonly only_here: number;
-  /** Items that failed when they were read: they have no content to pair them by. */
+  /** Items that failed while they were read and therefore have no content to pair them by. */
   readonly without_content: number;
 }
 
-/** How far one score moved from run A to run B. */
+/** Shift of one score from run A to run B. */
 export interface ScoreShift {
   /** `score`, or the key of a category. */
   readonly score: string;
@@ -56,17 +56,17 @@ export interface ScoreShift {
   readonly max: number;
 }
 
-/** How two runs differ on the items of equal content. */
+/** Differences between two runs on items with the same content. */
 export interface DiffResult {
   readonly a: DiffSide;
   readonly b: DiffSide;
-  /** Items of one run with an item of the other that has the same content. */
+  /** Number of pairs: an item of one run and an item of the other with the same content. */
   readonly pairs: number;
   /** Pairs by the decision of run A, then by that of run B. */
   readonly decisions: Readonly<Record<Result, Readonly<Record<Result, number>>>>;
-  /** Only scores that pairs have in both runs. */
+  /** Includes only scores that pairs have in both runs. */
   readonly score_shift: readonly ScoreShift[];
-  /** The largest changes: those of the decision first, then those with the largest shift of the score. */
+  /** The largest changes: changed decisions first, then the largest shifts of the score. */
   readonly largest: readonly DiffPair[];
 }
 
@@ -77,9 +77,9 @@ export interface DiffOptions {
 }
 
 /**
- * Compares two finished runs by content: pairs an item with one of the same content in the other run, wherever that one is.
- * Where a content occurs several times, the first items of both runs are paired, then the second ones, and so on, in order
- * of decision and score.
+ * Compares two finished runs by content: pairs each item with one of the same content in the other run, regardless
+ * of its location. If the same content occurs several times, the first items of both runs are paired, then the
+ * second ones, and so on, in order of decision and score.
  */
 export function diffRuns(
   runA: FinishedVerdicts,
@@ -135,8 +135,8 @@ type Query = (sql: string) => Promise<number[][]>;
 type Tables = Readonly<Record<'a' | 'b', string>>;
 
 /**
- * The pairs by their seqs, and how they differ; their other columns are read where they are needed. Contents are compared by a
- * 128-bit hash, which sorts and joins faster than a string.
+ * Pairs by seq, with their differences; other columns are read when needed. Content is compared by a 128-bit hash,
+ * which sorts and joins faster than a string.
  */
 function pairsTable(tables: Tables): string {
   const items = (table: string): string => `(
@@ -161,7 +161,7 @@ async function countDecisions(query: Query): Promise<Record<Result, Record<Resul
   return decisions;
 }
 
-/** The shift of the overall score, and of these categories. */
+/** Shifts of the overall score and of the given categories. */
 async function scoreShifts(
   query: Query,
   { a, b }: Tables,
@@ -184,7 +184,7 @@ async function scoreShifts(
 
 type Four = [number, number, number, number];
 
-/** The pairs that meet a condition, as JSON; `ending`: their order and number. */
+/** Pairs that meet a condition, as JSON; `ending` gives their order and maximum number. */
 function pairsAsJson({ a, b }: Tables, condition: string, ending = ''): string {
   const item = (side: 'a' | 'b'): string => `{
     seq: ${side}.seq, id: ${side}.id, path: ${side}.path, "row": ${side}.row, part: ${side}.part, turn: ${side}.turn,

@@ -3,8 +3,8 @@ import type * as DuckDB from '@duckdb/node-api';
 import { Failure } from '../domain/failure.ts';
 
 /**
- * Loads DuckDB, whose native library has 70 MB: with the first database, or before, where there is time. Failure('service')
- * on a platform without a build of it.
+ * Loads DuckDB. Its native library has 70 MB, so it is loaded with the first database, or earlier when there is
+ * time. Failure('service') on a platform without a build of it.
  */
 export async function loadDuckDB(): Promise<typeof DuckDB> {
   try {
@@ -19,8 +19,8 @@ const ERROR_NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /**
- * One of DuckDB's errors, which are JSON, as the rest of the program knows it: with the system's error behind it, if there is
- * one; Failure('service') when the query has not enough memory or disk space for what it spills.
+ * Translates an error of DuckDB, whose message is JSON: to the system error that caused it, or to
+ * Failure('service') if the query lacks memory or disk space to spill. Returns all other errors unchanged.
  */
 export function translateError(error: unknown): unknown {
   let said: { exception_type?: string; errno?: string };

@@ -5,7 +5,7 @@ import { readManifest, type Manifest } from '../record/manifest/manifest.ts';
 import { assertRunDirectory, readRecord } from '../record/read-record.ts';
 import { checkHashes, checkListing } from '../record/verify/verify-files.ts';
 
-/** A finished run whose configuration and outcomes are those that its manifest lists. */
+/** A finished run whose configuration and outcomes match its manifest. */
 export interface FinishedVerdicts {
   /** Absolute path of the run directory. */
   readonly dir: string;
@@ -13,13 +13,13 @@ export interface FinishedVerdicts {
   readonly manifest: Manifest;
 }
 
-/** Files that are read, and so checked by hash; the others are checked by size. */
+/** Files that are read and therefore checked by hash; the others are checked by size. */
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
 /**
- * Opens a finished run to read its outcomes. Checks the manifest against its hash, and what is read against the manifest.
- * Failure('usage') for a path that is not a run directory, Failure('internal') for an unfinished run and for a record
- * that fails verification.
+ * Opens a finished run to read its outcomes. Checks the manifest against its hash, and the files it reads against
+ * the manifest. Failure('usage') for a path that is not a run directory, Failure('internal') for an unfinished run
+ * and for a record that fails verification.
  */
 export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {
   await assertRunDirectory(dir);
@@ -31,9 +31,9 @@ export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Pr
 }
 
 /**
- * The manifest of a finished run, checked against its own hash, and the files of the run against it: those in `read` by
- * their hashes, the others by their sizes. Failure('internal') for a run that is not finished and for a record that does
- * not hold.
+ * Reads the manifest of a finished run and checks it against its own hash, then checks the run's files against it:
+ * those in `read` by hash, the others by size. Failure('internal') for an unfinished run and for a record that
+ * fails verification.
  */
 export async function checkedManifest(
   dir: string,

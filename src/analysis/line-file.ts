@@ -12,8 +12,8 @@ export class LineFile {
   }
 
   /**
-   * Failure('usage') when the path is taken, its folder does not exist, or it is in a run directory: a record with a file
-   * that its manifest does not list no longer holds. `flag` is what named the path.
+   * Failure('usage') if the path exists, its folder does not, or it is in a run directory: an unlisted file there
+   * would make the record fail verification. `flag` is the flag that named the path.
    */
   static async create(path: string, flag = '--out'): Promise<LineFile> {
     if ((await findEnclosingRunDirectory(path)) !== null) {
@@ -28,7 +28,7 @@ export class LineFile {
     }
   }
 
-  /** Each text ends in a newline. */
+  /** Each string ends in a newline. */
   async write(texts: readonly string[]): Promise<void> {
     if (texts.length > 0) await this.#handle.appendFile(texts.join(''));
   }

@@ -32,16 +32,16 @@ export async function loadLines(
   }
 }
 
-/** Whether a query failed on what it read, not on the system. */
+/** Whether a query failed because of its input, not because of the system. */
 function isAboutLines(error: unknown): boolean {
   return !(error instanceof Failure) && (error as NodeJS.ErrnoException).errno === undefined;
 }
 
-/** An escape of a lone surrogate, not preceded by a backslash that escapes its own. */
-// Linear time: a match begins only where no backslash is before it, so a run of them is read once.
+/** Escape of a lone surrogate, not preceded by a backslash that escapes its own. */
+// Linear time: a match begins only where no backslash precedes it, so a series of them is read once.
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
-/** Writes the lines of a file with U+FFFD in place of lone surrogates. */
+/** Copies the lines of a file with U+FFFD in place of lone surrogates. */
 async function writeWellFormedCopy(from: string, to: string, signal: AbortSignal): Promise<void> {
   const file = await createTemporary(to);
   try {

@@ -3,29 +3,31 @@ import { isCategoryKey, CATEGORY_KEYS, FOREIGN_CATEGORY, type CategoryName } fro
 import type { ScoreColumns } from './score-columns.ts';
 
 /**
- * A policy as SQL: the same rules as `decide` in domain/policy.ts, in its order. They are about these columns:
+ * A policy as SQL: the same rules as `decide` in domain/policy.ts, in the same order. They use these columns:
  *
- *   score, s0 …                     DOUBLE, the latter by category (score-columns.ts), -1 for one without a score
- *   flagged, any_flag, first_flag   the guard's flag; whether it flagged a category; the first of those
- *   known, unknown                  flagged categories of the taxonomy as bits; whether one is of no taxonomy
+ *   score, s0 …                     DOUBLE; s0 … are by category (score-columns.ts), -1 if there is no score
+ *   flagged, any_flag, first_flag   the guard's flag; whether it flagged any category; the first flagged category
+ *   known, unknown                  flagged categories of the taxonomy as bits; whether one is in no taxonomy
  *   other_flag                      whether one is not in our taxonomy
- *   subcategory_flags               all that are flagged
- *   partial, caution                judged in part only; a stream with `needs_caution`
+ *   subcategory_flags               all flagged categories
+ *   partial, caution                only partly judged; a stream with `needs_caution`
  *
- * A property test holds what follows against `decide`.
+ * A property test checks this SQL against `decide`.
  */
 
 /** A rule that may raise a decision. */
 export interface Rule {
   /** Condition. */
   readonly when: string;
-  /** 1: review, 2: block. */
+  /** 1 for review, 2 for block. */
   readonly then: 1 | 2;
-  /** Expression for the name of the rule, as `decided_by` has it. */
+  /** SQL expression for the name of the rule, as in `decided_by`. */
   readonly name: string;
 }
 
-/** Whether a score, by its column, reaches a threshold: the usual comparison, or one of the caller's. */
+/**
+ * SQL condition for whether the score in a column reaches a threshold; callers can replace the usual comparison.
+ */
 export type Reaches = (column: string, threshold: number) => string;
 
 const reachesExactly: Reaches = (column, threshold) => `${column} >= ${threshold}::DOUBLE`;
@@ -54,7 +56,7 @@ export function thresholdRules(
   });
 }
 
-/** The rules that hold whatever the thresholds. */
+/** The rules that apply regardless of the thresholds. */
 export function floorRules({ allowFlagged, allowPartial }: Policy): readonly Rule[] {
   return [
     ...SEVERE_CATEGORIES.map(
@@ -72,12 +74,12 @@ export function floorRules({ allowFlagged, allowPartial }: Policy): readonly Rul
   ];
 }
 
-/** The severest decision of rules: 0 allow, 1 review, 2 block. */
+/** The severest decision of the rules: 0 allow, 1 review, 2 block. */
 export function severityOf(rules: readonly Rule[]): string {
   return `(CASE WHEN ${anyOf(rules, 2)} THEN 2 WHEN ${anyOf(rules, 1)} THEN 1 ELSE 0 END)::TINYINT`;
 }
 
-/** The name of the rule that decides: the first of the severest. Null for allow. */
+/** The name of the deciding rule: the first of the severest. Null for allow. */
 export function decidedBy(rules: readonly Rule[]): string {
   const named = (severity: 1 | 2): string[] =>
     rules.filter(({ then }) => then === severity).map(({ when, name }) => `WHEN ${when} THEN ${name}`);
@@ -105,9 +107,9 @@ const KNOWN_FLAGS = CATEGORY_KEYS.map(
 ).join(' | ');
 
 /**
- * Verdicts (`from`: as verdict-columns.ts has them) with the columns that a policy is about, see above: flagged categories, what was
- * judged in part, and the scores by category. Few items are flagged, and a CASE, unlike AND,
- * is not evaluated for the others.
+ * Verdicts from `from` (in the columns of verdict-columns.ts), with the columns listed at the top: flagged
+ * categories, partial coverage, and scores by category. Uses CASE because few items are flagged, and CASE, unlike
+ * AND, is not evaluated for the others.
  */
 export function judgedVerdicts(from: string, scored: ScoreColumns): string {
   const foreign = `lambda flag: regexp_full_match(flag, '${FOREIGN_CATEGORY}')`;

@@ -13,10 +13,10 @@ import { judgedVerdicts } from './policy-sql.ts';
 import { DECISION_NUMBER, verdictsInTable } from './verdict-columns.ts';
 import { decidedBy, floorRules, isFlagged, ownCategories, severityOf, thresholdRules } from './policy-sql.ts';
 
-/** Stands for items in the queue without a category. */
+/** Queue name for items without a category. */
 export const WITHOUT_CATEGORY = 'without_category';
 
-/** Changed items that a result names. */
+/** Maximum changed items listed in a result. */
 const MAX_NAMED = 10;
 
 type ByDecision<T> = Readonly<Record<Decision, T>>;
@@ -35,12 +35,12 @@ export interface ChangedItem {
   readonly decided_by: string | null;
 }
 
-/** The decisions of another policy on the scores of a run. */
+/** Result of applying another policy to the scores of a run. */
 export interface ReplayResult {
   readonly run: string;
   readonly items: number;
   readonly verdicts: number;
-  /** Items without a verdict, about which no policy decides. */
+  /** Items without a verdict, on which a policy cannot decide. */
   readonly errors: number;
   readonly policy: Policy;
   /** Verdicts by the run's decision, then by the decision of the policy. */
@@ -52,7 +52,7 @@ export interface ReplayResult {
     readonly after: number;
   }[];
   readonly changed: { readonly items: number; readonly first: readonly ChangedItem[] };
-  /** Verdicts without a score for a category with a threshold of its own, which is not applied to them. */
+  /** Verdicts without a score for a category that has its own threshold, which is not applied to them. */
   readonly without_score: Readonly<Partial<Record<CategoryName, number>>>;
   /** Null without labels. */
   readonly labels: LabelResult | null;
@@ -60,10 +60,10 @@ export interface ReplayResult {
 
 export interface ReplayOptions {
   readonly policy: Policy;
-  /** Null: nothing is compared with labels. */
+  /** Null to compare with no labels. */
   readonly labels: readonly Label[] | null;
   readonly wanted: Wanted;
-  /** Receives every changed item; with null, they are only counted. */
+  /** Receives every changed item; if null, they are only counted. */
   readonly out: LineFile | null;
   readonly signal: AbortSignal;
 }
@@ -100,7 +100,7 @@ export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<R
   });
 }
 
-/** The outcomes with both decisions: `before`, the run's, and `after`, the policy's, with its `rule`. */
+/** The outcomes with both decisions: `before` from the run, and `after` from the policy, with its `rule`. */
 function outcomesView(policy: Policy, scored: ScoreColumns, table: string): string {
   const rules = [...thresholdRules(policy, scored), ...floorRules(policy)];
   return `
@@ -110,7 +110,7 @@ function outcomesView(policy: Policy, scored: ScoreColumns, table: string): stri
     FROM ${judgedVerdicts(verdictsInTable(table), scored)}`;
 }
 
-/** The counts of a run, from one query that decides on each verdict once. */
+/** Counts from one query that decides on each verdict once. */
 interface Counted {
   items: number;
   verdicts: number;
@@ -126,7 +126,7 @@ async function counts(
   signal: AbortSignal,
 ): Promise<Counted> {
   const own = ownCategories(after, scored);
-  /** Names under which an item counts in the review queue. */
+  /** Names of the review queues in which an item can count. */
   const queues = [...scored.names, OTHER_CATEGORIES, WITHOUT_CATEGORY];
   const conditions = [
     ...queueConditions(before, scored).map((condition) => `before = 1 AND ${condition}`),
@@ -164,8 +164,8 @@ async function counts(
 }
 
 /**
- * Whether an item counts for each category, for others, and for none: it does for each category that the guard flagged or whose score is at or above a
- * threshold of the policy; so it may count several times.
+ * Conditions for whether an item counts in each category, in other categories, and in none. An item counts in each
+ * category that the guard flagged or whose score reaches a threshold of the policy, so it may count several times.
  */
 function queueConditions(policy: Policy, scored: ScoreColumns): string[] {
   const categories = scored.names.map((name) => {
@@ -178,7 +178,7 @@ function queueConditions(policy: Policy, scored: ScoreColumns): string[] {
   return [...any, `NOT (${any.join(' OR ')})`];
 }
 
-/** The first items on which the policies differ; writes all to `out`. */
+/** Returns the first items on which the policies differ; writes all of them to `out`. */
 async function changedItems(
   database: Database,
   out: LineFile | null,

@@ -19,10 +19,10 @@ import { DECISION_NUMBER, DECISION_NUMBERS, verdictsInTable } from './verdict-co
 /** Numbers of the column `review`. */
 export const REVIEW_NUMBERS = { open: 0, agreed: 1, overturned: 2, reopened: 3 } as const;
 
-/** Condition on items whose decision counts. */
+/** Condition for items that have a valid decision. */
 export const IS_REVIEWED = `review IN (${REVIEW_NUMBERS.agreed}, ${REVIEW_NUMBERS.overturned})`;
 
-/** The number of an item's content, equal for equal contents; null for an item without a content hash. */
+/** Number derived from an item's content, the same for equal content; null for an item without a content hash. */
 export const CONTENT_NUMBER = 'CASE WHEN content_sha256 IS NOT NULL THEN hash(content_sha256) END';
 
 export interface ReviewedRun {
@@ -32,15 +32,16 @@ export interface ReviewedRun {
 }
 
 /**
- * The view `items` in a database: the items of a run with what people decided on their contents, in this run or another.
- * `review` is one of REVIEW_NUMBERS, `found` whether a person found what restricts the item, `fresh` whether the run before did not have its content.
+ * Maintains the view `items` in a database: the items of a run with people's decisions on their content, in this
+ * run or another. `review` is one of REVIEW_NUMBERS; `found` is true if a person found what restricts the item;
+ * `fresh` is true if the previous run did not have its content.
  */
 export class ReviewedItems {
   readonly #database: Database;
   readonly #run: ReviewedRun;
-  /** Whether there is a run before. */
+  /** Whether there is a previous run. */
   readonly hasPrevious: boolean;
-  /** Decisions that the table has. */
+  /** Number of decisions in the table. */
   #known = 0;
   /** Updates of the table, one at a time. */
   #updated: Promise<void> = Promise.resolve();
@@ -51,7 +52,10 @@ export class ReviewedItems {
     this.hasPrevious = hasPrevious;
   }
 
-  /** `from`: a table with the columns `seq`, `content` and `decision`, as numbers. Reads no decisions yet: see `update`. */
+  /**
+   * `from` is a table with the columns `seq`, `content` and `decision`, as numbers. Reads no decisions yet: see
+   * `update`.
+   */
   static async create(
     database: Database,
     from: string,
@@ -77,7 +81,7 @@ export class ReviewedItems {
     return new ReviewedItems(database, run, previous !== null);
   }
 
-  /** Reads the decisions that were added since. Failure('internal') when their file fails verification. */
+  /** Reads the decisions added since the last update. Failure('internal') if their file fails verification. */
   update(signal: AbortSignal): Promise<void> {
     const updated = this.#updated.then(() => this.#update(signal));
     this.#updated = updated.catch(() => undefined);
@@ -89,7 +93,7 @@ export class ReviewedItems {
     await reviews.readOn(signal);
     const added = reviews.decidedSince(this.#known);
     if (added.length === 0) return;
-    // What has no content hash is the same item in its own run only.
+    // Without a content hash, an item is recognised only within its own run.
     const own = added.filter(({ content_sha256, run }) => content_sha256 !== null || run === record.run);
     const rows = [...new Map(own.map((item) => [decisionKey(item), item])).values()].map((item) => {
       const standing = withoutTakenBack(reviews.of(item));
@@ -111,7 +115,7 @@ export class ReviewedItems {
     this.#known += added.length;
   }
 
-  /** How far people are, as of the last update. */
+  /** Review progress as of the last update. */
   async progress(signal: AbortSignal): Promise<ReviewProgress> {
     const flagged = `decision > ${DECISION_NUMBERS.allow}`;
     const counts = [
@@ -131,7 +135,9 @@ export class ReviewedItems {
   }
 }
 
-/** How far people are with a run that has just been finished. Failure('internal') when the file of decisions fails verification. */
+/**
+ * Review progress of a run that has just finished. Failure('internal') if the file of decisions fails verification.
+ */
 export async function countReviews(
   { dir, record }: { readonly dir: string; readonly record: RunRecord },
   signal: AbortSignal,
@@ -140,7 +146,10 @@ export async function countReviews(
   return Database.temporary((database) => progressIn(database, run, signal), { keep: 'in memory' });
 }
 
-/** The same as a line; null if nobody decided anything and there is no run before. `all`: flagged items of the run. */
+/**
+ * Review progress as a line; null if there are no decisions and no previous run. `all` is the number of flagged
+ * items in the run.
+ */
 export function progressText({ flagged, reopened, fresh }: ReviewProgress, all: number): string | null {
   if (fresh === null && flagged + reopened === 0) return null;
   const seen = fresh === null ? [] : [`${number(fresh)} new`, `${number(all - fresh)} seen before`];
@@ -149,7 +158,7 @@ export function progressText({ flagged, reopened, fresh }: ReviewProgress, all: 
   return `Flagged: ${[...seen, ...open].join(', ')}`;
 }
 
-/** How far people are with a finished run, whose verdicts.parquet was verified, in a database that has no `items` yet. */
+/** Review progress of a finished run with a verified verdicts.parquet, in a database that has no `items` yet. */
 export async function progressIn(
   database: Database,
   run: ReviewedRun,
@@ -162,7 +171,7 @@ export async function progressIn(
   return items.progress(signal);
 }
 
-/** The verdicts of the run before; null if there is none, or its record does not hold. */
+/** Verdicts of the previous run; null if there is none or its record fails verification. */
 async function previousTable({ runDir, record }: ReviewedRun, signal: AbortSignal): Promise<string | null> {
   const previous = await findPreviousRun(runDir, record, signal);
   if (previous === null) return null;

@@ -13,12 +13,12 @@ import { sqlText } from './duckdb.ts';
 import { VERDICTS_IN_TABLE } from './verdict-columns.ts';
 
 /**
- * The categories that verdicts may have scores in: the 13 of the taxonomy, then foreign ones in order of name. The score of the
- * one at position i is the column `s<i>`.
+ * The categories that verdicts may have scores in: the 13 of the taxonomy, then foreign ones in order of name. The
+ * score of the category at position i is in column `s<i>`.
  */
 export class ScoreColumns {
   readonly names: readonly CategoryName[];
-  /** Foreign categories that the verdicts have scores in: not those that are only flagged, or named by a policy. */
+  /** Foreign categories with scores in the verdicts, not those that are only flagged or named by a policy. */
   readonly #scored: ReadonlySet<string>;
   readonly #taxonomy: Taxonomy;
 
@@ -34,7 +34,10 @@ export class ScoreColumns {
     this.names = [...CATEGORY_KEYS, ...[...all].sort()];
   }
 
-  /** The score columns of verdicts.parquet at a path, for policies that will decide on it; the taxonomy of the last one applies. */
+  /**
+   * Reads the score columns of the verdicts.parquet at a path, for policies that will decide on it; the taxonomy of
+   * the last policy applies.
+   */
   static async of(
     database: Database,
     table: string,
@@ -63,12 +66,12 @@ export class ScoreColumns {
     return this.names.map((_, index) => `s${index}`);
   }
 
-  /** The columns over those of verdicts.parquet: -1, which reaches no threshold, for no score. */
+  /** Column expressions over verdicts.parquet. A missing score is -1, which reaches no threshold. */
   get expressions(): readonly string[] {
     return this.names.map((name, at) => `${this.#scoreOf(name)} AS s${at}`);
   }
 
-  /** The flagged categories, with ours that the policy maps others to. */
+  /** The flagged categories, including those of ours to which the policy maps other categories. */
   get flags(): string {
     const names = mappedCategoryNames(this.#taxonomy);
     const added = names.map((name) => {
@@ -90,7 +93,7 @@ export class ScoreColumns {
     return known.length === 1 ? known[0]! : `greatest(${known.join(', ')})`;
   }
 
-  /** The categories that are columns of verdicts.parquet, where null means no score. */
+  /** The categories with a column in verdicts.parquet, where null means no score. */
   get inTable(): readonly CategoryName[] {
     return this.names.filter((name) => this.#isInTable(name));
   }

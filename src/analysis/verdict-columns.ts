@@ -8,10 +8,10 @@ import {
 import { CATEGORY_KEYS, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
 import { sqlText } from './duckdb.ts';
 
-/** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
+/** Maximum length of an outcome line, in bytes. Ids have at most 512 characters, paths a few thousand. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
-/** The keys of an outcome line that the columns are made from, with their types. */
+/** The keys of an outcome line from which the columns are made, with their types. */
 const KEYS = {
   run: 'VARCHAR',
   seq: 'BIGINT',
@@ -41,7 +41,7 @@ const KEYS = {
   error: 'STRUCT(code VARCHAR, reason VARCHAR, message VARCHAR, retryable BOOLEAN)',
 } as const;
 
-/** The columns about streams of generations, after `stream_`. */
+/** The columns about streams of generations, without their prefix `stream_`. */
 export const STREAM_KEYS = [
   'chunks',
   'first_caution_seq',
@@ -50,15 +50,15 @@ export const STREAM_KEYS = [
   'shown_share_at_flag',
 ] as const;
 
-/**
- * The columns of verdicts.parquet in order, each with its expression over an outcome line. All are nullable: a reader finds
- * the same types in every run; `restricted_by` depends on the run's policy and is behind them.
- */
-/** Stands for a column by category. */
+/** Placeholder for a column per category. */
 const SCORES = ['', ''] as const;
 
+/**
+ * The columns of verdicts.parquet in order, each with its expression over an outcome line. All are nullable, so a reader
+ * finds the same types in every run. `restricted_by` depends on the run's policy and comes after them.
+ */
 const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
-  // The first column: a walk over a corpus finds the name of the run at the beginning of the file.
+  // The first column: a reader that scans a corpus finds the name of the run at the beginning of the file.
   ...(['run', 'seq', 'id'] as const).map((key) => [key, key] as const),
   ...(['path', 'row', 'line'] as const).map((key) => [key, `source."${key}"`] as const),
   ['file_sha256', 'source.sha256'],
@@ -84,8 +84,9 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
 ];
 
 /**
- * The columns of verdicts.parquet, made from a file of outcome lines of a run with the policy. Parameter 1: its path. `foreign`:
- * the categories of other taxonomies that it has scores in; each becomes a column behind the 13.
+ * The columns of verdicts.parquet, made from the outcome lines of a run with the policy. Parameter 1: path of their
+ * file. `foreign` lists the categories of other taxonomies in which it has scores; each becomes a column after the
+ * 13.
  */
 export function verdictsInLines(policy: Policy, foreign: readonly string[] = []): string {
   const names = [...CATEGORY_KEYS, ...foreign.filter(isForeignCategory).sort()];
@@ -118,7 +119,10 @@ export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as 
 /** `decision` as one of DECISION_NUMBERS. */
 export const DECISION_NUMBER = `(CASE decision WHEN 'block' THEN 2 WHEN 'review' THEN 1 WHEN 'allow' THEN 0 ELSE -1 END)::TINYINT`;
 
-/** The category that restricts an outcome line, as `findRestriction` in domain/restriction/restriction.ts says; else null. */
+/**
+ * The category that restricts an outcome line, as in `findRestriction` (domain/restriction/restriction.ts); null if
+ * none.
+ */
 function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
   const mappedTo = (key: CategoryName): string[] =>
     mappedCategoryNames(policy.taxonomy).filter((name) => policy.taxonomy![name] === key);

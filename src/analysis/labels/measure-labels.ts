@@ -10,14 +10,14 @@ const CURVE = Array.from({ length: 19 }, (_, index) => (index + 1) / 20);
 
 const LABELS_PER_WRITE = 10_000;
 
-/** How well a threshold finds what is labelled true: what scores at or above it is found. */
+/** How well a threshold finds the items labelled true. It finds those with a score at or above it. */
 export interface AtThreshold {
   readonly threshold: number;
   readonly true_positives: number;
   readonly false_positives: number;
   /** Null if nothing is found. */
   readonly precision: number | null;
-  /** Null if nothing is labelled true, as is F1. */
+  /** Null if no label is true; F1 is then null too. */
   readonly recall: number | null;
   readonly f1: number | null;
 }
@@ -28,7 +28,7 @@ export interface Wanted {
   readonly recall: number | null;
 }
 
-/** How well the scores of one kind, overall or of a category, fit the labels. */
+/** How well one score, the overall one or that of a category, fits the labels. */
 export interface ScoreResult {
   /** `score`, or the key of a category. */
   readonly score: string;
@@ -45,9 +45,9 @@ export interface ScoreResult {
 
 export interface LabelResult {
   readonly labels: number;
-  /** Labels of no item of the run. */
+  /** Labels that match no item of the run. */
   readonly unmatched: number;
-  /** Labels that were left out because another one says the opposite of the same item. */
+  /** Labels left out because another label contradicts them about the same item. */
   readonly contradictions: number;
   /** Labels of items that ended in an error. */
   readonly without_verdict: number;
@@ -56,8 +56,8 @@ export interface LabelResult {
 }
 
 /**
- * Compares the scores of a run with labels. `database` has `outcomes` with seq, id, part, content_sha256, `before` (negative for an
- * error), score and those of `scored`.
+ * Compares the scores of a run with labels. `database` has a table `outcomes` with seq, id, part, content_sha256,
+ * `before` (negative for an error), score and the columns of `scored`.
  */
 export async function measureLabels(
   database: Database,
@@ -118,7 +118,10 @@ async function writeLabels(path: string, labels: readonly Label[]): Promise<void
   }
 }
 
-/** The labels without repetitions: if labels are equal or contradict each other, the first one stays. Parameter 1: their file. */
+/**
+ * The labels without repetitions: if several labels are equal or contradict each other, the first one stays.
+ * Parameter 1: path of their file.
+ */
 const LABELS = `
   CREATE TABLE labels AS
   SELECT id, content, part, category, min(number) AS number, arg_min(label, number) AS label,
@@ -131,7 +134,10 @@ const LABELS = `
         part: 'VARCHAR', category: 'VARCHAR', label: 'BOOLEAN'})))
   GROUP BY id, content, part, category`;
 
-/** The items with a label, for each category the first of those by id, then of those by content. A missing score is negative. */
+/**
+ * The labelled items. For each category, labels matched by id take precedence over labels matched by content. A
+ * missing score is negative.
+ */
 function matchedLabels(scored: ScoreColumns): string {
   const scores = scored.names.map((name) => `WHEN '${name}' THEN ${scored.columnOf(name)}`);
   const matching = (key: string): string => `
@@ -149,7 +155,10 @@ const COUNTS = `
     (SELECT count(*) FROM matched WHERE NOT has_verdict)
   FROM labels`;
 
-/** Precision, recall and F1 at the thresholds of the curve, at the best one, and at the best that reaches what is wanted. */
+/**
+ * Precision, recall and F1 at the thresholds of the curve, at the best one, and at the best one that reaches the
+ * minimums.
+ */
 function measuresQuery({ precision, recall }: Wanted): string {
   const isWanted = `precision >= ${precision ?? 0}::DOUBLE AND recall >= ${recall ?? 0}::DOUBLE`;
   const isAsked = precision !== null || recall !== null;
@@ -176,7 +185,7 @@ function measuresQuery({ precision, recall }: Wanted): string {
     FROM measured QUALIFY is_best OR is_wanted OR threshold IN (${CURVE.join(', ')}) ORDER BY threshold`;
 }
 
-/** A row of that query. */
+/** Converts a row of `measuresQuery`. */
 function pointOf([
   category,
   threshold,

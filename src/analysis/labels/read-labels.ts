@@ -33,15 +33,15 @@ const EXPECTED = {
 } as const satisfies Record<keyof Label, string>;
 
 /**
- * A person's finding about an item, named by its id or its content: whether it is hazardous, or belongs to a category. With
- * a `part`, it is about that part only.
+ * A person's finding about an item, identified by its id or content: whether it is hazardous, or belongs to a
+ * category. With a `part`, it is about that part only.
  */
 export type Label = z.infer<typeof LABEL>;
 
 /**
- * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally `part` and
- * `category`. Failure('usage') names the first row that is not a label; a file without labels is also
- * refused.
+ * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally
+ * `part` and `category`. Failure('usage') names the first row that is not a valid label; a file without labels is
+ * also refused.
  */
 export async function readLabels(path: string): Promise<Label[]> {
   const labels = recordsIn(path, await bytesOf(path)).map(labelOf);
@@ -87,7 +87,7 @@ function labelOf({ row, content }: SourceRecord): Label {
   throw new Failure('usage', `--labels: row ${row} ${what}`);
 }
 
-/** A string; null for an empty one. Other types are returned unchanged, and then refused. */
+/** Returns a string, or null for an empty one. Other types are returned unchanged, for the schema to reject. */
 function textOf(fields: Fields, name: string): unknown {
   const value = fields.get(name) ?? null;
   if (value === '') return null;

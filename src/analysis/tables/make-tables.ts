@@ -19,41 +19,41 @@ import { writeWorkbook, type WorkbookRow } from './workbook.ts';
 
 /** Bounds of the tables of flagged items; tests set smaller ones. */
 export interface FlaggedBounds {
-  /** Max rows of one flagged.csv, without the header. */
+  /** Maximum rows of one flagged.csv, without the header. */
   readonly csvRows: number;
-  /** Max rows of flagged.xlsx; the rest is in flagged.csv only. */
+  /** Maximum rows of flagged.xlsx; the rest is in flagged.csv only. */
   readonly workbookRows: number;
 }
 
 /** Spreadsheets take 1,048,576 rows, including the header. */
 const BOUNDS: FlaggedBounds = { csvRows: 999_999, workbookRows: 10_000 };
 
-/** Of DuckDB's buffers; the larger one where the smaller does not suffice. */
+/** Limits of DuckDB's buffers; the larger one is used if the smaller is not enough. */
 const LITTLE_MEMORY = '128MB';
 const MEMORY = '768MB';
 
-/** Rows that are held while they are written: so few that those with the longest ids, paths and snippets fit into memory. */
+/** Rows held in memory while they are written: few enough to fit even with the longest ids, paths and snippets. */
 const GROUP_ROWS = 4096;
 
-/** A file of a run that is being made. */
+/** A table file that is being written. */
 export interface TableFile {
   readonly name: string;
-  /** Its path for now. */
+  /** Path of the file until it is complete. */
   readonly temporary: string;
   write(content: string | readonly (string | Buffer)[]): Promise<void>;
-  /** Has `work` write the file at `temporary`; it is called again after a wait if the disk is full. */
+  /** Has `work` write the file at `temporary`; calls it again after a wait if the disk is full. */
   fill(work: () => Promise<void>): Promise<void>;
-  /** To be called after the last `write`. */
+  /** Call after the last `write`. */
   complete(): Promise<unknown>;
 }
 
 interface TablesInput {
   readonly config: Pick<RunConfig, 'output' | 'policy' | 'sources'>;
-  /** Categories of other taxonomies that the run has scores in. */
+  /** Categories of other taxonomies in which the run has scores. */
   readonly foreign: readonly string[];
-  /** Path of verdicts.jsonl, complete. */
+  /** Path of the complete verdicts.jsonl. */
   readonly verdicts: string;
-  /** Folder for what does not fit into memory: removed, whatever happens. */
+  /** Folder for data that does not fit into memory; always removed at the end. */
   readonly spill: string;
   /** Called once per file. */
   readonly create: (name: string) => Promise<TableFile>;
@@ -62,8 +62,9 @@ interface TablesInput {
 }
 
 /**
- * Makes the tables of a run: verdicts.parquet from verdicts.jsonl, everything else from that. Returns the rows of each,
- * without headers. Rejects with a system error that `isDiskFull` recognises when there is no room to spill.
+ * Makes the tables of a run: verdicts.parquet from verdicts.jsonl, and everything else from verdicts.parquet.
+ * Returns the number of rows of each, without headers. Rejects with a system error that `isDiskFull` recognises
+ * when there is no room to spill.
  */
 export function makeTables(input: TablesInput): Promise<Readonly<Record<string, number>>> {
   return Database.spillingTo(input.spill, (database) => new Tables(input, database).make());
@@ -75,7 +76,7 @@ class Tables {
   readonly #database: Database;
   readonly #rows = new Map<string, number>();
   #parquet = '';
-  /** Of all statements that run; never lowered, for two run at a time. */
+  /** Memory limit of all running statements. Never lowered, because two run at a time. */
   #memory = LITTLE_MEMORY;
 
   constructor(input: TablesInput, database: Database) {
@@ -119,7 +120,10 @@ class Tables {
     this.#rows.set(RUN_FILES.verdictsParquet, await this.#count('true'));
   }
 
-  /** `from`: rows of verdicts.parquet, and how many. Each line is built as one string and written unchanged. */
+  /**
+   * `from` selects rows of verdicts.parquet, `rows` is their number. Each line is built as one string and written
+   * unchanged.
+   */
   async #fillCsv(
     file: TableFile,
     columns: readonly TableColumn[],
@@ -133,7 +137,7 @@ class Tables {
       return `coalesce(${cell}, '')`;
     });
     const head = `\ufeff${columns.map((column) => column.name).join(separator)}\r`;
-    // Compiling the patterns in all cells takes longer than everything else about a file without rows.
+    // Compiling the patterns of all cells takes longer than everything else for a file without rows.
     const line = rows === 0 ? `''` : `concat_ws('${separator}', ${cells.join(', ')}) || chr(13)`;
     const copy = `
       COPY (SELECT ${line} AS "${head}" FROM ${from})
@@ -142,7 +146,7 @@ class Tables {
     await file.complete();
   }
 
-  /** The flagged items in order of severity: flagged.csv, in parts if need be, and flagged.xlsx. */
+  /** Writes the flagged items in order of severity: flagged.csv, in parts if necessary, and flagged.xlsx. */
   async #makeFlagged(columns: readonly FlaggedColumn[]): Promise<void> {
     const { create, signal } = this.#input;
     const { csvRows } = this.#bounds;
@@ -161,7 +165,7 @@ class Tables {
     if (total > 0) await this.#makeWorkbook(columns, total);
   }
 
-  /** The workbook of the most severe items. */
+  /** Writes the workbook of the most severe items. */
   async #makeWorkbook(columns: readonly FlaggedColumn[], total: number): Promise<void> {
     const { create, signal } = this.#input;
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
@@ -177,8 +181,8 @@ class Tables {
   }
 
   /**
-   * Runs a statement about verdicts.parquet with little memory, because sorting takes all it gets; if that does not suffice for
-   * very long rows, runs it again with more, which then stays.
+   * Runs a statement over verdicts.parquet with little memory, because sorting takes all it gets. If that is not
+   * enough for very long rows, runs it again with a higher limit, which is then kept.
    */
   async #run(sql: string): Promise<void> {
     const { signal } = this.#input;
@@ -203,12 +207,12 @@ class Tables {
 
 const RESTRICTED = 'restricted_by IS NOT NULL';
 
-/** The flagged items of these ranks, in their order. */
+/** The flagged items with ranks above `after`, up to `to`, in order. */
 function ranked(after: number, to: number): string {
   return `(FROM ${VERDICTS_IN_TABLE} JOIN ranks USING (seq) WHERE rank > ${after} AND rank <= ${to} ORDER BY rank)`;
 }
 
-/** The macros that write cells: as RFC 4180 says, with numbers as in JSON where that is short. */
+/** The macros that write cells as in RFC 4180, with numbers as in JSON where that is short. */
 function macros(separator: string): string {
   return `${cellMacro(separator)}
     CREATE MACRO plain(number) AS

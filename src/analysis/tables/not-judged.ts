@@ -5,11 +5,13 @@ import { sqlText } from '../duckdb.ts';
 import { VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import type { TableColumn } from './table-columns.ts';
 
-/** The extension as `fileExtension` tells it; the name of an unsupported file inside an archive is the part. */
+/**
+ * The extension, determined as in `fileExtension`. For an unsupported file inside an archive, its name is the part.
+ */
 const KIND = `coalesce(nullif(regexp_extract(
   lower(if(error_reason = 'file_type', coalesce(part, path), path)), '[^/]\\.([a-z0-9]{1,8})$', 1), ''), ${sqlText(OTHER_FILES)})`;
 
-/** What was not judged by cause and kind of file: a row of each, those with the most items first. */
+/** Items that were not judged, by cause and kind of file: one row each, those with the most items first. */
 export const NOT_JUDGED = `(
   SELECT error_code AS code, error_reason AS reason, ${KIND} AS kind, count(*) AS items,
     count(*) FILTER (WHERE "row" IS NULL) AS whole_files, sum(file_bytes) FILTER (WHERE "row" IS NULL) AS bytes

@@ -4,25 +4,25 @@ import { NO_RULE, RULES_IN_WORDS, RULE_LABELS } from '../../domain/words/decided
 import { sqlText } from '../duckdb.ts';
 import { STREAM_KEYS } from '../verdict-columns.ts';
 
-/** A column of a table, over the columns of verdicts.parquet. */
+/** A column of a table, computed from the columns of verdicts.parquet. */
 export interface TableColumn {
   readonly name: string;
-  /** Its value: any text, a number, or one of our own texts, in which nothing is ever to be escaped. */
+  /** SQL expression for the value: any text, a number, or plain text of our own that never needs escaping. */
   readonly value: string;
   readonly type: 'text' | 'number' | 'plain';
 }
 
 /** A column of flagged.csv and flagged.xlsx. */
 export interface FlaggedColumn extends TableColumn {
-  /** In flagged.xlsx, like what follows. */
+  /** Heading in flagged.xlsx; `width` and `format` apply there too. */
   readonly title: string;
-  /** In characters. */
+  /** Width in characters. */
   readonly width: number;
-  /** Null: unchanged. */
+  /** Null to leave values unchanged. */
   readonly format: 'score' | 'time' | null;
 }
 
-/** How much was judged, such as `12 of 12 chars`. */
+/** Coverage, such as `12 of 12 chars`. */
 const COVERAGE = `plain(coverage_judged) || ' of ' || plain(coverage_total) || ' ' || coverage_unit`;
 
 /** A time that spreadsheets recognise, to the second. */
@@ -46,7 +46,7 @@ function number(name: string, value = `"${name}"`): TableColumn {
 
 const STREAM = STREAM_KEYS.map((key) => number(key, `stream_${key}`));
 
-/** The columns of verdicts.csv; `foreign`: the categories of other taxonomies that the run has scores in. */
+/** The columns of verdicts.csv; `foreign` lists the categories of other taxonomies in which the run has scores. */
 export function verdictColumns(
   config: Pick<RunConfig, 'sources'>,
   foreign: readonly string[],
@@ -61,13 +61,13 @@ export function verdictColumns(
   ];
 }
 
-/** The columns of restricted.csv: where an item is, and nothing of what it holds. */
+/** The columns of restricted.csv: the location of an item, and none of its content. */
 export const RESTRICTED_COLUMNS: readonly TableColumn[] = [
   ...[number('seq'), text('path'), number('row'), number('line'), text('id'), text('part'), number('turn')],
   ...[plain('decision'), plain('category', 'restricted_by'), plain('file_sha256')],
 ];
 
-/** `decided_by` in words, as `decidedByInWords` says. */
+/** `decided_by` in words, as in `decidedByInWords`. */
 const IN_WORDS = `
   CASE WHEN decided_by IS NULL THEN ${sqlText(NO_RULE)} ${[
     ...[...RULES_IN_WORDS].map(
@@ -88,12 +88,15 @@ const IN_WORDS = `
        THEN 'Flagged by the guard for ' || regexp_replace(decided_by, ' flagged$', '')`,
   ].join(' ')} ELSE decided_by END`;
 
-/** Categories outside the taxonomy keep the names that the guard gave. A CASE, because DuckDB would build a map for every flag. */
+/**
+ * Categories outside the taxonomy keep the names that the guard gave. Uses CASE, because DuckDB would build a map
+ * for every flag.
+ */
 const CATEGORY_NAMES = `
   CASE WHEN coalesce(len(subcategory_flags), 0) = 0 THEN 'No category' ELSE array_to_string(list_transform(subcategory_flags,
     lambda key: CASE key ${CATEGORIES.map(({ key, label }) => `WHEN '${key}' THEN ${sqlText(label)}`).join(' ')} ELSE key END), '; ') END`;
 
-/** The columns of a run's flagged items: what a person reads first is first. */
+/** The columns of a run's flagged items, in the order in which a person reads them. */
 export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): readonly FlaggedColumn[] {
   const column = (
     of: TableColumn,
@@ -129,7 +132,7 @@ export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): r
   ];
 }
 
-/** `first_flagged_seq` as `First flagged seq`. */
+/** Turns `first_flagged_seq` into `First flagged seq`. */
 function titleOf(name: string): string {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

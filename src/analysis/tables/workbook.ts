@@ -21,16 +21,16 @@ interface FlaggedRows {
 /** UTF-16 units in a cell; Excel takes 32,767. */
 const MAX_CELL_UNITS = 1000;
 
-/** Rows that are compressed at a time, in some milliseconds; then others have a turn. */
+/** Rows that are compressed at a time, which takes a few milliseconds before other work gets its turn. */
 const ROWS_AT_ONCE = 50;
 
-/** What XML or a screen cannot hold, and what reorders text. */
+/** Characters that XML or a screen cannot show, and those that reorder text. */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text of these alone needs no escapes. */
+/** A string of only these characters needs no escapes. */
 const PLAIN = /^[ !#-%'-;=?-^`-~]*$/;
 
-/** Spreadsheets read this as the character with that number. */
+/** Spreadsheets read this as the character with that code. */
 const CHARACTER_CODE = /_(?=x[0-9a-f]{4}_)/giu;
 const ESCAPED_UNDERSCORE = '_x005F_';
 
@@ -43,7 +43,7 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** The files of a workbook (ECMA-376, SpreadsheetML) that are the same in all. */
+/** The files of a workbook (ECMA-376, SpreadsheetML) that are always the same. */
 const PARTS: Readonly<Record<string, string>> = {
   '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
@@ -79,8 +79,9 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a workbook with the most severe of a run's flagged items piece by piece: memory stays small and the event
- * loop free. Numbers and times are such; texts are texts, whatever they begin with, and nothing is a link.
+ * Writes a workbook with the most severe of a run's flagged items, piece by piece, which keeps memory small and the
+ * event loop responsive. Numbers and times are typed as such; strings stay strings whatever they begin with, and
+ * nothing is a link.
  */
 export async function writeWorkbook(
   columns: readonly FlaggedColumn[],
@@ -110,7 +111,10 @@ export async function writeWorkbook(
   await write(pieces);
 }
 
-/** A file of a zip archive, compressed by zlib. Each piece ends at a byte, so pieces are compressed apart. */
+/**
+ * A file of a zip archive, compressed by zlib. Each piece ends on a byte boundary, so pieces are compressed
+ * independently.
+ */
 class ZipDeflated extends ZipPassThrough {
   override compression = 8;
 
@@ -162,7 +166,7 @@ function aboutSheet(rows: number, total: number): string {
 
 const FROZEN_HEAD = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
 
-/** Up to the rows. */
+/** The XML of a sheet up to its rows. */
 function sheetStart(widths: readonly number[], pane = ''): string {
   const columns = widths.map(
     (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
@@ -173,7 +177,7 @@ function sheetStart(widths: readonly number[], pane = ''): string {
 
 const SHEET_END = '</sheetData></worksheet>';
 
-/** A cell as XML; `place`: its address, such as `A1`. */
+/** Renders a cell as XML; `place` is its address, such as `A1`. */
 type Cell = (place: string) => string;
 
 function rowXml(line: number, cells: readonly (Cell | null)[]): string {
@@ -190,7 +194,7 @@ function cellXml(cell: WorkbookCell, { format }: FlaggedColumn): Cell | null {
   if (cell === null) return null;
   if (typeof cell === 'number') return numberCell(cell, format === 'score' ? STYLES.score : 0);
   const time = format === 'time' ? Date.parse(`${cell.replace(' ', 'T')}Z`) : NaN;
-  // Days since 1899-12-30.
+  // Excel counts days from 1899-12-30.
   return Number.isNaN(time) ? textCell(cell) : numberCell(time / 86_400_000 + 25_569, STYLES.time);
 }
 
