@@ -1,12 +1,12 @@
 /**
- * The first step of every npm script. Plain JavaScript without dependencies, because on a fresh clone nothing
- * else exists yet: it installs the locked packages and builds when either is missing or was made
- * from something else, then does what it was asked to.
+ * The first step of every npm script. Plain JavaScript without dependencies, because a fresh clone contains nothing
+ * else yet. Installs the locked packages and builds if either is missing or out of date, then runs what was asked
+ * for.
  *
- *   bootstrap.mjs build                 only make ready
+ *   bootstrap.mjs build                 only install and build
  *   bootstrap.mjs cli <command> …       then run the command line in this process
  *   bootstrap.mjs node <script> …       then run another script with Node
- *   bootstrap.mjs tool <script> …       the same for one that needs the packages only, nothing that is built
+ *   bootstrap.mjs tool <script> …       the same for a script that needs only the packages, not the build
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const lockPath = join(root, '.setup.lock');
 
-/** Says what is wrong on stderr and ends with the status of a bad environment. */
+/** Prints the problem on stderr and exits with the status for a bad environment. */
 function stop(message, status = 1) {
   process.stderr.write(`guardsweep: ${message}\n`);
   process.exit(status);
@@ -32,8 +32,8 @@ function requireNode() {
 }
 
 /**
- * Whether node_modules holds every locked package, judging by the list that npm leaves there. Optional packages may be for
- * another platform.
+ * Whether node_modules holds every locked package, judging by the list that npm keeps there. Optional packages may
+ * be for another platform.
  */
 function isInstalled() {
   const packages = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).packages;
@@ -48,10 +48,10 @@ function isInstalled() {
 
 /** Everything the build depends on. */
 const BUILT_FROM = ['bench', 'package-lock.json', 'src', 'training', 'tsconfig.json', 'web', 'workers'];
-/** Not part of it: measurements, and what the programs load from here. */
+/** Not build inputs: measurements, and files that the programs load from here at run time. */
 const NOT_BUILT_FROM = new Set(['bench/results', 'src/guard-server/weights']);
 
-/** Hash of the names and contents of what the build depends on: times say nothing about files that were copied. */
+/** Hashes the names and contents of the build's inputs. Times are useless for copied files. */
 function hashInputs() {
   const hash = createHash('sha256');
   const addFile = (path) => {
@@ -79,7 +79,7 @@ const stampPath = join(root, 'dist', '.built');
 
 const isBuilt = () => existsSync(stampPath) && readFileSync(stampPath, 'utf8') === hashInputs();
 
-/** Setting up runs other people's programs: they get no secret of ours. */
+/** Removes our secrets from the environment, because setting up runs third-party programs. */
 function withoutSecrets(env) {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(GUARD|GUARDSWEEP|REDIS)_/i.test(name)),
@@ -105,10 +105,10 @@ function step(what, command, args) {
 /** Another process may be installing all the packages. */
 const MAX_WAIT_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 100;
-/** A lock is written in an instant; one that still says nothing after this long was left by a crash. */
+/** A lock is written instantly; one that is still empty after this long was left by a crash. */
 const WRITING_MS = 5000;
 
-/** The lock says who holds it: host and pid. Only of a process on this host can be told whether it is gone. */
+/** The host and pid of the lock's holder. Whether a process is gone can be checked only on its own host. */
 const mine = `${hostname()} ${process.pid}`;
 
 function isStale() {
@@ -123,7 +123,7 @@ function isStale() {
   }
 }
 
-/** One process makes ready at a time; others wait. A lock left by a process that is gone is removed. */
+/** Runs `action` in one process at a time; others wait. Removes a lock whose process is gone. */
 function withLock(action) {
   const since = Date.now();
   for (let said = false; ;) {
@@ -153,12 +153,13 @@ function withLock(action) {
 
 function install() {
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  // No package here needs a script of its own to work.
+  // No package here needs its install scripts to work.
   step('installing the locked packages (once)', 'npm', ['ci', ...flags]);
 }
 
 function build() {
-  // Before anything is written: what changes during the build is not in it, and half a build has no stamp.
+  // Taken before anything is written: changes made during the build are not in it, and an incomplete build has no
+  // stamp.
   const inputs = hashInputs();
   rmSync(stampPath, { force: true });
   const node = (what, ...args) => step(what, process.execPath, args);
@@ -181,7 +182,7 @@ const [what, ...rest] = process.argv.slice(2);
 requireNode();
 makeReady({ built: what !== 'tool' });
 if (what === 'cli') {
-  // npm runs scripts in the package's folder; paths are meant from where the user stands.
+  // npm runs scripts in the package's folder, but paths are relative to the user's current folder.
   if (process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
   delete process.env.INIT_CWD;
   const main = join(root, 'dist', 'src', 'cli', 'main.js');

@@ -13,7 +13,7 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** Receives results. */
   readonly stdout: LineWriter;
-  /** For progress, notices and failures. */
+  /** Receives progress, notices and failures. */
   readonly stderr: LineWriter;
   readonly interrupts: Interrupts;
 }
@@ -33,11 +33,11 @@ export interface FleetAccess {
   readonly key: KeyObject | null;
 }
 
-/** Settings of the commands that take a run to its end. */
+/** Settings of the commands that complete a run. */
 export interface FeedUi extends RunUi {
   /** The arguments typed after `enqueue`; null for another command. */
   readonly typed: readonly string[] | null;
-  /** The fleet that judges the run; null: this process does. */
+  /** The fleet that judges the run; null if this process does. */
   readonly fleet: FleetAccess | null;
   readonly guardTls: GuardTlsFiles;
   /** Timeout for Redis and guards at the start, in milliseconds. */
@@ -45,7 +45,7 @@ export interface FeedUi extends RunUi {
   readonly afterFinish: AfterFinish;
 }
 
-/** Hashes kept elsewhere, to compare a record with. */
+/** Hashes kept elsewhere, to check a record against. */
 export interface VerifyAgainst {
   readonly head: string | null;
   /** Absolute path of a file of chain heads. */
@@ -60,18 +60,20 @@ export interface ContinueUi extends FeedUi {
 }
 
 /**
- * The commands that work on a run, behind their parsed arguments. Each resolves to the exit status of a run that
- * ended (0, 1, 3 or 5), or rejects with a Failure, which has its own status. Run directories are absolute.
+ * The commands that work on a run, called with their parsed arguments. Each resolves to the exit status of a run
+ * that ended (0, 1, 3 or 5), or rejects with a Failure, which has its own status. Run directories are absolute.
  */
 export interface RunCommands {
-  /** `runId`: the name of the run directory; default: a new one. */
+  /** `runId` is the name of the run directory; default: a new one. */
   enqueue(config: RunConfig, ui: FeedUi, runId?: string): Promise<number>;
   resume(runDir: string, ui: ContinueUi): Promise<number>;
   retry(runDir: string, ui: ContinueUi): Promise<number>;
   verify(runDir: string, against: VerifyAgainst, ui: RunUi): Promise<number>;
 }
 
-/** Loads them: importing what a run needs takes longer than most other commands do altogether. */
+/**
+ * Loads the commands on demand: importing the code for runs takes longer than most other commands take in total.
+ */
 export type LoadRuns = () => Promise<RunCommands>;
 
 /** Takes the exit status of a command that did not fail. */

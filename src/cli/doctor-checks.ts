@@ -16,27 +16,27 @@ export interface Check {
   readonly what: string;
   readonly ok: boolean;
   readonly found: string;
-  /** The remedy; null if the requirement is met. */
+  /** How to meet the requirement; null if it is met. */
   readonly todo: string | null;
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Room for the log and the final files of some hundred thousand items. */
+/** Space for the log and the final files of some hundred thousand items. */
 const MIN_DISK_BYTES = 1024 * MEBIBYTE;
-/** Timeout in milliseconds for each program and server. */
+/** Timeout for each program and server, in milliseconds. */
 const ANSWERS_WITHIN_MS = 10_000;
 
 const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'error';
 
-/** Node 20.19 or newer is required. */
+/** Checks for Node 20.19 or newer. */
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const ok = major > 20 || (major === 20 && minor >= 19);
   return { what: 'node', ok, found: version, todo: ok ? null : 'install Node 20.19 or newer' };
 }
 
-/** Whether a run directory can be created in an absolute folder, which need not exist yet. */
+/** Checks whether a run directory can be created in an absolute folder, which need not exist yet. */
 export async function checkOutput(folder: string): Promise<Check> {
   const what = `output ${folder}`;
   try {
@@ -59,7 +59,9 @@ export async function checkOutput(folder: string): Promise<Check> {
   }
 }
 
-/** Output of a program on the PATH of `env`. Rejects on abort, after 10 s, and with the system's error. */
+/**
+ * Returns the output of a program on the PATH of `env`. Rejects on abort, after 10 s, and with the system's error.
+ */
 async function outputOf(
   program: string,
   args: readonly string[],
@@ -70,7 +72,10 @@ async function outputOf(
   return (await promisify(execFile)(program, args, options)).stdout;
 }
 
-/** Whether `ffmpeg` and `ffprobe`, which decode audio, are on the PATH of `env` and run. Rejects only on abort. */
+/**
+ * Checks whether `ffmpeg` and `ffprobe`, which decode audio, are on the PATH of `env` and run. Rejects only on
+ * abort.
+ */
 export async function checkFfmpeg(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
   const versions = new Set<string>();
   for (const program of ['ffmpeg', 'ffprobe']) {
@@ -86,13 +91,13 @@ export async function checkFfmpeg(env: NodeJS.ProcessEnv, signal: AbortSignal): 
   return { what: 'ffmpeg', ok: true, found: [...versions].join(', ffprobe '), todo: null };
 }
 
-/** The oldest driver branch that the self-hosted guard runs on. */
+/** Oldest driver branch that the self-hosted guard runs on. */
 const MIN_DRIVER = 550;
 const DRIVER_QUERY = ['--query-gpu=driver_version', '--format=csv,noheader'];
 
 /**
- * Whether the NVIDIA driver of this machine can serve a guard (`nvidia-smi` on the PATH of `env`). A machine without a GPU
- * passes: its guard runs elsewhere. Rejects only on abort.
+ * Checks whether this machine's NVIDIA driver can serve a guard (`nvidia-smi` on the PATH of `env`). A machine
+ * without a GPU passes, since its guard runs elsewhere. Rejects only on abort.
  */
 export async function checkGpu(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
   const what = 'gpu';
@@ -114,7 +119,10 @@ export async function checkGpu(env: NodeJS.ProcessEnv, signal: AbortSignal): Pro
   return { what, ok, found, todo: ok ? null : `install driver ${MIN_DRIVER} or newer to serve a guard here` };
 }
 
-/** Whether the Redis of a fleet answers and meets its requirements, and the fleet has a key. Rejects only on abort. */
+/**
+ * Checks whether a fleet's Redis answers and meets its requirements, and the fleet has a key. Rejects only on
+ * abort.
+ */
 export async function checkRedis(
   address: RedisAddress,
   env: NodeJS.ProcessEnv,
@@ -133,7 +141,9 @@ export async function checkRedis(
   }
 }
 
-/** Whether a guard answers, and which model it runs. `options` are those of all guards. Rejects only on abort. */
+/**
+ * Checks whether a guard answers, and which model it runs. `options` apply to all guards. Rejects only on abort.
+ */
 export async function checkGuard(
   url: string,
   options: Omit<Parameters<typeof readGuards>[1], 'timeoutMs'>,

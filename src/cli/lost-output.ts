@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LineWriter } from '../terminal/line-writer.ts';
 
-/** As for a missing service: the cause is outside this process. */
+/** The status of a missing service, since the cause is outside this process. */
 const OUTPUT_LOST = 4;
 
 interface Outputs {
@@ -10,14 +10,14 @@ interface Outputs {
 }
 
 interface LostOutput {
-  /** The exit status of a command that ended with `status`: a lost result is not a success. */
+  /** Returns the exit status of a command that ended with `status`: a lost result is not a success. */
   exitStatus(status: number): Promise<number>;
 }
 
 /**
- * Keeps a command working when its output cannot be written: the disk is full, the terminal is gone, or the reader of a
- * pipe has exited. That output is dropped. A reader that exits, as in `guardsweep … | head`, has all it wants; any other
- * lost result is a failure, reported on `said`.
+ * Keeps a command working when its output cannot be written because the disk is full, the terminal is gone, or the
+ * reader of a pipe has exited. That output is dropped. A reader that exits, as in `guardsweep … | head`, has read
+ * all it needs; any other lost result is a failure, reported on `said`.
  */
 export function dropLostOutput({ stdout, stderr }: Outputs, said: LineWriter): LostOutput {
   let code: string | null = null;
@@ -27,7 +27,7 @@ export function dropLostOutput({ stdout, stderr }: Outputs, said: LineWriter): L
   });
   return {
     async exitStatus(status) {
-      // A stream reports its error after the write.
+      // A stream reports its error only after the write.
       await setImmediate();
       if (code === null) return status;
       const fields = { level: 'error', event: 'failed', code } as const;

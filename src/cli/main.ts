@@ -6,7 +6,8 @@ import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from '../terminal/interrupt.ts';
 
 keepMemoryOutOfCoreDumps();
-// Before the rest is loaded, which takes a moment, and until the process exits: an interrupt never kills the process.
+// Installed before the rest is loaded, which takes a moment, and until the process exits, so an interrupt never
+// kills it.
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 silenceConsole();
 const [stdout, stderr] = [standardOutput(), standardError()];
@@ -31,14 +32,14 @@ process.on('exit', (code) => process.exit(code));
 process.exitCode = await lost.exitStatus(status);
 
 /**
- * On Linux, keeps the memory of this process, and of those that it starts, out of core dumps: it holds content and tokens,
- * and a library written in C++ may crash. Node cannot set RLIMIT_CORE; the kernel lets a process say which of its memory a
- * dump holds (core(5)): none. Elsewhere, and where /proc is not mounted, the limit of the shell holds.
+ * Keeps the memory of this process, and of those it starts, out of core dumps: it holds content and tokens, and a
+ * C++ library may crash. Node cannot set RLIMIT_CORE, but on Linux a process can choose which of its memory a dump
+ * includes (core(5)). Elsewhere, and where /proc is not mounted, the shell's limit applies.
  */
 function keepMemoryOutOfCoreDumps(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
-    // Not Linux, or no /proc.
+    // Not Linux, or /proc is not mounted.
   }
 }

@@ -10,8 +10,9 @@ import type { CommandContext } from './context.ts';
 export const HELP_COLUMNS = 100;
 
 /**
- * A command with the flags of `settings`, in their order, that is strict about flags and arguments, writes help to the context's stdout, and throws a
- * CommanderError where commander would write a message or end the process.
+ * Creates a command with the flags of `settings`, in their order. It is strict about flags and arguments, writes
+ * help to the context's stdout, and throws a CommanderError where commander would write a message or end the
+ * process.
  */
 export function newCommand(
   name: string,
@@ -21,7 +22,7 @@ export function newCommand(
   const command = new Command(name)
     .exitOverride()
     .configureOutput({
-      // Help and version consist of our own lines.
+      // Help and version consist only of our own lines.
       writeOut: (text) => stdout.lines(text.replace(/\n$/, '').split('\n')),
       writeErr: () => {},
       outputError: () => {},
@@ -39,17 +40,20 @@ export function newCommand(
   return command;
 }
 
-/** Its value stays as typed: it is parsed together with the job file and the environment. */
+/**
+ * Creates the option of a setting. Its value stays as typed: it is parsed together with the job file and the
+ * environment.
+ */
 function optionOf(setting: Setting): Option {
   const option = new Option(flagSyntax(setting), flagHelp(setting));
-  // Otherwise commander would give `--no-x` a default, as if it had been typed.
+  // Otherwise commander would treat `--no-x` as set by default.
   option.negate = false;
   return setting.kind.isList ? option.argParser(collect) : option;
 }
 
-/** Has an option apply to the files of a `--for` before it: its value is kept as that of a flag that names the glob. */
+/** Applies an option to the files of a preceding `--for`: its value is stored under a flag that names the glob. */
 function applyFor(command: Command, setting: Setting, option: Option): Option {
-  // Without a preset value, commander asks no parser about a switch.
+  // Without a preset value, commander does not call the parser of a switch.
   if (setting.kind.unit === null) option.preset('true');
   return option.argParser((value: string, earlier: unknown) => {
     const { isList, unit } = setting.kind;
@@ -64,12 +68,15 @@ function applyFor(command: Command, setting: Setting, option: Option): Option {
     const name = flagName(flag!);
     const before = command.getOptionValue(name) as readonly string[] | undefined;
     command.setOptionValue(name, isList ? collect(value, before) : typed);
-    // Without a value, commander would make one up.
+    // If there is no value, commander would invent one.
     return earlier ?? false;
   });
 }
 
-/** Keeps the help of a command to some settings, each with a line that fits 80 columns; `--help all` has every flag in full. */
+/**
+ * Limits the help of a command to some settings, each with a line that fits 80 columns; `--help all` lists every
+ * flag in full.
+ */
 export function shortenHelp(
   command: Command,
   usual: readonly (readonly [setting: Setting, line: string])[],
@@ -98,7 +105,7 @@ function collect(value: string, earlier: readonly string[] | undefined): readonl
   return [...(earlier ?? []), value];
 }
 
-/** The examples at the end of a command's help. */
+/** Formats the examples at the end of a command's help. */
 export function examples(lines: readonly (readonly [command: string, does: string])[]): string {
   return `\nExamples:\n${lines.map(([command, does]) => `  # ${does}\n  $ ${command}\n`).join('')}`;
 }

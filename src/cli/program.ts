@@ -85,7 +85,7 @@ const INDENT = 2;
 const GAP = 2;
 const MIN_HELP_COLUMNS = 40;
 
-/** The environment variables and their meaning in two columns, as wide as the terminal. */
+/** Environment variables and their meanings in two columns, as wide as the terminal. */
 function environmentHelp(columns: number): string {
   const nameWidth = Math.max(...ENVIRONMENT.map(({ name }) => name.length));
   const left = INDENT + nameWidth + GAP;

@@ -12,10 +12,16 @@ import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, LoadRuns } from './context.ts';
 import { buildProgram } from './program.ts';
 
-/** Flags that npm takes for the beginning of one of its own, with the name of that one. Without --head, verify checks less. */
+/**
+ * Flags that npm takes for an abbreviation of one of its own, with the full name of that one. Without --head,
+ * verify checks less.
+ */
 const ABBREVIATES: Readonly<Record<string, string>> = { '--head': 'heading' };
 
-/** Settings of npm's own with the name of a flag: a machine's .npmrc may hold them, so they tell nothing. */
+/**
+ * npm settings that have the same name as one of our flags. A machine's .npmrc may set them, so they are no
+ * evidence.
+ */
 const OWN_SETTINGS: ReadonlySet<string> = new Set(['audit', 'json', 'name', 'quiet']);
 
 /**
@@ -31,7 +37,7 @@ export async function runCli(
   try {
     const withSecrets = { ...context };
     const program = buildProgram(withSecrets, loadRuns, (status) => (exitStatus = status));
-    // Before its flags are read: mistakes in them are in the log, too.
+    // Before flags are parsed, so mistakes in them are logged too.
     program.hook('preSubcommand', (_, command) => {
       if (isLogged(command)) context.stderr.logAs(context.stderr.isTerminal ? 'text' : 'json');
     });
@@ -55,12 +61,12 @@ export async function runCli(
   }
 }
 
-/** Whether a command keeps running, and its stderr is a log. */
+/** Whether a command keeps running and uses stderr as a log. */
 const isLogged = ({ options }: Command): boolean => options.some(({ long }) => long === LOG_FORMAT.flag);
 
 /**
- * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm, which
- * passes it on only as the variable `npm_config_policy`. `command`: the first argument.
+ * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm,
+ * which passes it on only as the variable `npm_config_policy`. `command` is the first argument.
  */
 function refuseLostFlags(command: string | undefined, program: Command, env: NodeJS.ProcessEnv): void {
   const isScript = /^run/.test(env['npm_command'] ?? '') && env['npm_lifecycle_event'] === command;
@@ -80,13 +86,13 @@ function isLost({ long }: Option, env: NodeJS.ProcessEnv): boolean {
   if (long == null) return false;
   const name = ABBREVIATES[long] ?? long.replace(/^--(no-)?/, '').replaceAll('-', '_');
   const kept = env[`npm_config_${name}`];
-  // npm passes a switch that is off on as nothing.
+  // npm passes on a switch that is off as an empty string.
   return kept !== undefined && !OWN_SETTINGS.has(name) && (kept === '') === long.startsWith('--no-');
 }
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** Prints one line on stderr that says why a command failed, and returns its exit status. */
+/** Prints one line on stderr with the reason why a command failed, and returns its exit status. */
 export function reportFailure(
   error: unknown,
   { stderr, env }: { readonly stderr: LineWriter; readonly env: NodeJS.ProcessEnv },
@@ -109,20 +115,20 @@ function failureOf(error: unknown): Failure {
   return unexpectedFailure(error);
 }
 
-/** Whether commander ended the command because it did what was asked for: help, or the version. */
+/** Whether commander ended the command because it printed the help or version that was asked for. */
 export function isExpectedEnd(error: CommanderError): boolean {
   return error.code === 'commander.helpDisplayed' || error.code === 'commander.version';
 }
 
-/** Points to the command's help. */
+/** Error codes for which the message points to the command's help. */
 const EXPLAINED_BY_HELP: ReadonlySet<string> = new Set([
   'commander.missingArgument',
   'commander.excessArguments',
 ]);
 
 /**
- * Commander's complaint about the command line as one of ours: one line, exit status 2. `help` is the command to type for
- * the help of the command.
+ * Converts commander's complaint about the command line to one of ours: one line, exit status 2. `help` is the
+ * command that prints the relevant help.
  */
 export function usageFailure(error: CommanderError, help: string): Failure {
   if (error.code === 'commander.help') {
@@ -137,7 +143,7 @@ export function usageFailure(error: CommanderError, help: string): Failure {
   return new Failure('usage', message + see, { cause: error });
 }
 
-/** Commander's proposal after a line break, in the same line. */
+/** Moves commander's proposal, which follows a line break, to the same line. */
 function nearChoice(message: string): string {
   const proposal = '\n(Did you mean ';
   const at = message.lastIndexOf(proposal);
@@ -157,8 +163,8 @@ export function unexpectedFailure(error: unknown): Failure {
 }
 
 /**
- * The origin of an error and its causes, for a developer: names, codes and stack frames, one per line. Messages are
- * left out, since a message can quote content.
+ * Describes the origin of an error and its causes for a developer: names, codes and stack frames, one per line.
+ * Omits messages, since they can quote content.
  */
 export function describeUnexpected(error: unknown): string[] {
   const lines: string[] = [];

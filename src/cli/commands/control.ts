@@ -12,11 +12,11 @@ interface ControlCommand {
   readonly summary: string;
   readonly description: string;
   readonly example: string;
-  /** Does it; returns the notice to print. */
+  /** Performs the request; returns the notice to print. */
   readonly ask: (runDir: string) => Promise<string>;
 }
 
-/** `pause <run>`: hold a run. */
+/** `pause <run>`: pause a run. */
 export function pauseCommand(context: CommandContext): Command {
   return controlCommand(context, {
     name: 'pause',

@@ -44,7 +44,7 @@ export function doctorCommand(context: CommandContext): Command {
       const from = { flags, ...context };
       const json = await valueOf(JSON_OUTPUT, from);
       const redis = await valueOf(REDIS, from);
-      // On a fleet the workers name the guards; this machine may have none.
+      // On a fleet the workers name the guards, so this machine may have none.
       const urls = redis === null ? await valueOf(GUARD, from) : ((await resolveSetting(GUARD, from)) ?? []);
       const tls = await readGuardTls(await resolveGuardTlsFiles(from), urls);
       const guardPolicy = await valueOf(GUARD_POLICY, from);

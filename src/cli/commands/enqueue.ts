@@ -45,7 +45,7 @@ import { resolveFleet } from '../flags/fleet-access.ts';
 import { examples, newCommand, shortenHelp } from '../new-command.ts';
 import { tell } from '../run/run-report.ts';
 
-/** In the order of the help. */
+/** In the order in which the help lists them. */
 const SETTINGS = {
   out: OUT,
   guard: GUARD,
@@ -97,7 +97,7 @@ const SETTINGS = {
   quiet: QUIET,
 };
 
-/** The flags of the short help. */
+/** Flags listed in the short help. */
 const USUAL = [
   [OUT, 'folder for the run directory (default: runs)'],
   [GUARD, 'your guard (default: the embedded demonstration)'],
@@ -111,7 +111,7 @@ const USUAL = [
   [QUIET, 'show no progress and no notices'],
 ] as const;
 
-/** `enqueue <path… or job.yaml>`: create a run and bring it to its end. */
+/** `enqueue <path… or job.yaml>`: create a run and complete it. */
 export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   return shortenHelp(newCommand('enqueue', context, SETTINGS), USUAL)
     .summary('moderate files, folders and globs, and leave an audit record')
@@ -152,7 +152,7 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
       const { config, guardTls, startWaitMs, afterFinish } = await resolveRunConfig(input);
       const typed = command.parent?.args.slice(1) ?? paths;
       const ui = { ...context, ...output, fleet, typed, guardTls, startWaitMs, afterFinish };
-      // A job file stands alone among the arguments.
+      // A job file is always the only argument.
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
       const { loadEmbeddedGuards } = await import('../../guard-setup/guard-endpoints.ts');
       const endUnused = loadEmbeddedGuards(fleet === null ? config.guards : []);
@@ -170,12 +170,12 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
     });
 }
 
-/** Per list: corpora, guards, words of a command. */
+/** Maximum names per list: corpora, guards, words of a command. */
 const MAX_NAMED = 10;
 
 /**
- * One line about what a job file and the flags make the run do. A user who meant to name a corpus (`uploads/*`) sees that
- * a job file runs instead. `path` is as the user typed it.
+ * One line about what a run with this job file and these flags does. It shows a user who meant to name a corpus
+ * (`uploads/*`) that a job file runs instead. `path` is as the user typed it.
  */
 function jobFileNotice(
   path: string,

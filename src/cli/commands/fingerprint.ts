@@ -11,7 +11,7 @@ import { examples, newCommand } from '../new-command.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 
-/** Artifacts listed; `--json` lists all. */
+/** Maximum artifacts listed; `--json` lists all. */
 const MAX_ARTIFACTS = 200;
 
 function linesOf(reading: EndpointReading): string[] {
@@ -42,7 +42,7 @@ function linesOf(reading: EndpointReading): string[] {
 
 const SETTINGS = { guard: GUARD, guardPolicy: GUARD_POLICY, ...GUARD_TLS_SETTINGS, json: JSON_OUTPUT };
 
-/** `fingerprint`: which model answers at an endpoint. */
+/** `fingerprint`: show which model answers at an endpoint. */
 export function fingerprintCommand(context: CommandContext): Command {
   return newCommand('fingerprint', context, SETTINGS)
     .summary('show which model answers at a guard endpoint')

@@ -5,7 +5,7 @@ import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-/** `help [command]`: the help of a command, or of all. */
+/** `help [command]`: the help of one command or of all commands. */
 export function helpCommand(context: CommandContext, program: Command): Command {
   return newCommand('help', context)
     .summary('show the help of a command')

@@ -12,7 +12,7 @@ import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = { out: NORMAL_FORMS_FOLDER };
 
-/** `normalize <file…>`: writes media files in the form that the guard receives. */
+/** `normalize <file…>`: write media files in the form in which the guard receives them. */
 export function normalizeCommand(context: CommandContext): Command {
   return newCommand('normalize', context, SETTINGS)
     .summary('write the normal form of images and audio')

@@ -36,7 +36,7 @@ import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-/** Describes the sources and how a run would judge them. */
+/** Settings that describe the sources and how a run would judge them. */
 const RUN_SETTINGS = {
   guard: GUARD,
   ...GUARD_TLS_SETTINGS,
@@ -74,7 +74,7 @@ const OWN_SETTINGS = {
   json: JSON_OUTPUT,
 };
 
-/** `preflight <path… or job.yaml>`: what a run would find, and how long it would take. */
+/** `preflight <path… or job.yaml>`: estimate what a run would find and how long it would take. */
 export function preflightCommand(context: CommandContext): Command {
   return newCommand('preflight', context, { ...RUN_SETTINGS, ...OWN_SETTINGS })
     .summary('forecast a run: items, columns, time, space')

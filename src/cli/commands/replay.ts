@@ -18,7 +18,7 @@ const SETTINGS = {
   json: JSON_OUTPUT,
 };
 
-/** `replay <run dir>`: another policy over the scores of a finished run. */
+/** `replay <run dir>`: apply another policy to the scores of a finished run. */
 export function replayCommand(context: CommandContext): Command {
   return newCommand('replay', context, SETTINGS)
     .summary('apply another policy to the scores of a finished run')

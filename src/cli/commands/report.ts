@@ -7,7 +7,7 @@ import { resolveRunDirectory } from '../run/run-directory.ts';
 
 const SETTINGS = { out: REPORT_OUT };
 
-/** `report <run dir>`: what a run found, as one HTML file. */
+/** `report <run dir>`: write the findings of a run as one HTML file. */
 export function reportCommand(context: CommandContext): Command {
   return newCommand('report', context, SETTINGS)
     .summary('write the results of a run as one HTML file')

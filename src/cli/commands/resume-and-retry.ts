@@ -25,7 +25,7 @@ export function resumeCommand(context: CommandContext, loadRuns: LoadRuns, repor
   return continueCommand(command, context, loadRuns, report);
 }
 
-/** `retry <run dir>`: judges the items again that ended in a retryable error, as a new pass. */
+/** `retry <run dir>`: judge the items that ended in a retryable error again, as a new pass. */
 export function retryCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   const command: ContinueCommand = {
     name: 'retry',

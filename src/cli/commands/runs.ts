@@ -16,7 +16,7 @@ import { mebibytes } from '../run/table.ts';
 
 const RUN = 'run directory; or in --out the name of a run, its beginning, or latest';
 
-/** `runs list`, `show`, `hold`, `purge`: the runs of a folder, and how long they are kept. */
+/** `runs list`, `show`, `hold`, `purge`: manage the runs of a folder and how long they are kept. */
 export function runsCommand(context: CommandContext, report: ReportStatus): Command {
   return newCommand('runs', context)
     .summary('list, show, hold and purge runs')
@@ -154,7 +154,9 @@ function purgeCommand(context: CommandContext, report: ReportStatus): Command {
     });
 }
 
-/** Of all runs of a folder, those that were purged before and those that are too young need no line. */
+/**
+ * When all runs of a folder are purged, those that were purged before and those that are too recent get no line.
+ */
 function isShown({ outcome }: PurgeResult, isNamed: boolean): boolean {
   return isNamed || (outcome !== 'done' && outcome !== 'young');
 }

@@ -29,7 +29,7 @@ type Shown = RunStatus | Unreadable;
 /** States that a run leaves only when a user acts. */
 const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'purged', 'cancelled', 'unreadable']);
 
-/** Runs that are listed, newest first. */
+/** Maximum runs listed, newest first. */
 const MAX_LISTED = 20;
 const WATCH_EVERY_MS = 2000;
 const INDENT = '  ';
@@ -38,7 +38,7 @@ const REDIS_WITHIN_MS = 1000;
 
 const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_OUTPUT };
 
-/** `status [run]`: the progress of runs, and why one is stuck. */
+/** `status [run]`: show the progress of runs, and why one is stuck. */
 export function statusCommand(context: CommandContext): Command {
   return newCommand('status', context, SETTINGS)
     .summary('show the progress of runs, and why one is stuck')
@@ -89,7 +89,7 @@ export function statusCommand(context: CommandContext): Command {
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];
           for (const dir of dirs) statuses.push(await lookOrSay(dir));
-          // A run that was just started may have no directory yet.
+          // A run that was just started may not have a directory yet.
           const over = statuses.length > 0 && statuses.every(({ state }) => OVER.has(state));
           show(statuses, { json, isLast: !watch || over }, context);
           if (!watch || over) return;
@@ -105,7 +105,7 @@ export function statusCommand(context: CommandContext): Command {
     });
 }
 
-/** The directory tells most, so an unreachable Redis is only a notice. */
+/** The directory holds most of the information, so an unreachable Redis causes only a notice. */
 async function linkIfThere(address: RedisAddress | null, context: CommandContext): Promise<RedisLink | null> {
   if (address === null) return null;
   const say = (line: string): void => {
@@ -123,7 +123,7 @@ async function linkIfThere(address: RedisAddress | null, context: CommandContext
   }
 }
 
-/** Between two looks at a terminal, the lines are rewritten in place. */
+/** On a terminal, the lines are rewritten in place at each update. */
 function show(
   statuses: readonly Shown[],
   { json, isLast }: { readonly json: boolean; readonly isLast: boolean },

@@ -8,7 +8,7 @@ import { type Flags, valueOf, resolveSettings } from '../../config/settings/give
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import type { CommandContext, ContinueUi, FleetAccess } from '../context.ts';
 
-/** The fleet of a process that cannot do without one. Failure('usage') when no Redis is named. */
+/** Resolves the fleet of a process that requires one. Failure('usage') if no Redis is named. */
 export async function requireFleet(flags: Flags, context: CommandContext): Promise<FleetAccess> {
   return accessTo(await valueOf(FLEET_REDIS, { flags, ...context }), context);
 }
@@ -17,7 +17,7 @@ function accessTo(redis: RedisAddress, { env }: CommandContext): FleetAccess {
   return { redis, key: readFleetKey(redis, env) };
 }
 
-/** The fleet that judges a run; null if no Redis is named, and this process judges. */
+/** Resolves the fleet that judges a run; null if no Redis is named, so this process judges it. */
 export async function resolveFleet(flags: Flags, context: CommandContext): Promise<FleetAccess | null> {
   const redis = await valueOf(REDIS, { flags, ...context });
   return redis === null ? null : accessTo(redis, context);
@@ -25,7 +25,7 @@ export async function resolveFleet(flags: Flags, context: CommandContext): Promi
 
 const OUTPUT_SETTINGS = { json: JSON_OUTPUT, quiet: QUIET, trustRun: TRUST_RUN };
 
-/** The settings of commands that go on with a run, in the order of their help. */
+/** Settings of the commands that continue a run, in the order in which the help lists them. */
 export const CONTINUE_SETTINGS = {
   redis: REDIS,
   ...GUARD_TLS_SETTINGS,

@@ -12,8 +12,8 @@ import { escapeText } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 
 /**
- * The token that clients of the gateway must send, or null if none is set. Failure('usage') for an address that other machines can
- * reach without a token.
+ * The token that clients of the gateway must send, or null if none is set. Failure('usage') if other machines can
+ * reach the address and there is no token.
  */
 export function readGatewayToken(host: string, env: NodeJS.ProcessEnv): string | null {
   const { name } = GATEWAY_TOKEN;
@@ -27,7 +27,10 @@ export function readGatewayToken(host: string, env: NodeJS.ProcessEnv): string |
   return token;
 }
 
-/** The token for releasing restricted items, or null if nobody may. Failure('usage') for one that opens everything else. */
+/**
+ * The token for releasing restricted items, or null if they cannot be released. Failure('usage') if it equals the
+ * token for everything else.
+ */
 export function readReleaseToken(env: NodeJS.ProcessEnv): string | null {
   const { name } = RELEASE_TOKEN;
   const token = env[name] || null;
@@ -40,14 +43,14 @@ export function readReleaseToken(env: NodeJS.ProcessEnv): string | null {
   return token;
 }
 
-/** The address for metrics, and the token that every request must carry, or null if none is needed. */
+/** The metrics listen address, and the token that every request must carry, or null if none is needed. */
 interface MetricsPlace {
   readonly host: string;
   readonly port: number;
   readonly token: string | null;
 }
 
-/** The flags that worker, sink and scheduler share. */
+/** Flags shared by worker, sink and scheduler. */
 export const SERVICE_SETTINGS = {
   metricsPort: METRICS_PORT,
   metricsHost: METRICS_HOST,
@@ -56,8 +59,8 @@ export const SERVICE_SETTINGS = {
 };
 
 /**
- * The address for metrics; null when no port is named. Failure('usage') for an address that other machines can reach
- * without a token in GUARDSWEEP_METRICS_TOKEN or `--metrics-open`, and for `--metrics-open` beside a token.
+ * The metrics listen address; null if no port is named. Failure('usage') if other machines can reach the address,
+ * unless GUARDSWEEP_METRICS_TOKEN or `--metrics-open` is set, and for `--metrics-open` together with a token.
  */
 export async function resolveMetricsPlace(
   flags: Flags,

@@ -3,11 +3,11 @@ import type { RunView } from '../../runs/progress.ts';
 
 /** Progress of a run, for display. */
 export interface ProgressSnapshot extends Omit<RunView, 'readShare'> {
-  /** Share of the whole run that is done, 0 … 1, for an estimate while the plan is open; null when unknown. */
+  /** Completed fraction of the whole run, from 0 to 1; an estimate while the plan is open, null if unknown. */
   readonly fraction: number | null;
 }
 
-/** Items that need no more work: those that are committed. */
+/** Counts the items that need no more work: those that are committed. */
 export function doneItems({ judged, errors }: Pick<ProgressSnapshot, 'judged' | 'errors'>): number {
   return judged + errors;
 }
@@ -19,7 +19,7 @@ const inFull: Counted = (count) => Math.round(count).toLocaleString('en-US');
 const COMPACT: Intl.NumberFormatOptions = { notation: 'compact', maximumFractionDigits: 1 };
 const inShort: Counted = (count) => count.toLocaleString('en-US', COMPACT);
 
-/** A duration in the two units that matter: `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Formats a duration in its two largest relevant units: `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function timeLeft(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s} s`;
@@ -30,7 +30,7 @@ export function timeLeft(seconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** `42%`, or `about 42%` while items may still be found; null when nothing can be said. Never 100% before everything is done. */
+/** `42%`, or `about 42%` while items may still be found; null if unknown. Never 100% before everything is done. */
 function percentage(snapshot: ProgressSnapshot): string | null {
   const done = doneItems(snapshot);
   if (!snapshot.planClosed) {
@@ -47,7 +47,7 @@ function secondsLeft(snapshot: ProgressSnapshot, perSecond: number): number | nu
   return (done / snapshot.fraction - done) / perSecond;
 }
 
-/** The known ones of percentage, rate and time left, in this order. */
+/** Percentage, rate and time left, in this order, without those that are unknown. */
 function paceOf(snapshot: ProgressSnapshot, perSecond: number | null): readonly (string | null)[] {
   const left = perSecond === null ? null : secondsLeft(snapshot, perSecond);
   const rate =
@@ -58,12 +58,14 @@ function paceOf(snapshot: ProgressSnapshot, perSecond: number | null): readonly 
 const joined = (parts: readonly (string | null)[], separator: string): string =>
   parts.filter((part) => part !== null && part !== '').join(separator);
 
-/** The first text that fits, else the last. */
+/** The first string that fits, or the last one. */
 function firstThatFits(texts: readonly string[], columns: number): string {
   return texts.find((text) => displayWidth(text) <= columns) ?? texts.at(-1)!;
 }
 
-/** Pace or what the run waits for, then what was found: the first text is complete, each further one shorter. */
+/**
+ * The pace or what the run waits for, then the findings: the first string is complete, each further one is shorter.
+ */
 function paceTexts(snapshot: ProgressSnapshot, perSecond: number | null): readonly string[] {
   const { block, review, errors, note } = snapshot;
   const flags = (count: Counted): string => `${count(block)} block, ${count(review)} review`;
@@ -81,7 +83,7 @@ function paceTexts(snapshot: ProgressSnapshot, perSecond: number | null): readon
   ];
 }
 
-/** The stages of the items: the first text is complete, each further one shorter. */
+/** Items by stage: the first string is complete, each further one is shorter. */
 function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
   const { planned, planClosed, sent, answered, reused } = snapshot;
   const done = doneItems(snapshot);
@@ -106,8 +108,8 @@ function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
 }
 
 /**
- * Two lines of progress that fit `columns` as far as possible. `perSecond` is the recent rate of done items, null when
- * it is not known yet. Items in the stages add up: what was read is what is committed and what is on its way there.
+ * Two lines of progress that fit `columns` if possible. `perSecond` is the recent rate of done items, null if not
+ * known yet. The stages add up: items read are those committed plus those still on their way.
  *
  *     42%, 523 items/s, about 14 s left; 3 block, 12 review, 2 not judged
  *     read 12,345 > sent 6,100 > judged 5,400 > committed 5,230 (40 reused)

@@ -13,7 +13,7 @@ class RateWindow {
   /** Adds a reading; `atMs` comes from a monotonic clock. */
   add(atMs: number, count: number): void {
     this.#readings.push({ atMs, count });
-    // The newest reading outside the window stays: the window is measured from it.
+    // Keep the newest reading outside the window: the rate is measured from it.
     while (this.#readings.length > 2 && this.#readings[1]!.atMs <= atMs - this.#windowMs)
       this.#readings.shift();
   }
@@ -39,8 +39,8 @@ export interface Progress {
 }
 
 /**
- * Shows the progress of a run on stderr: on a terminal two lines rewritten in place five times a second, elsewhere a line
- * every 10 s, nothing when quiet. Writes no colours.
+ * Shows the progress of a run on stderr: two lines rewritten in place five times a second on a terminal, a line
+ * every 10 s elsewhere, nothing when quiet. Writes no colours.
  */
 export function startProgress(
   ui: Pick<RunUi, 'stderr' | 'env' | 'quiet'>,

@@ -6,10 +6,10 @@ import { plural } from '../../domain/text/plural.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import { table } from './table.ts';
 
-/** Changes that a screen has room for. */
+/** Maximum changes shown on a screen. */
 const MAX_CHANGES = 12;
 
-/** The result of a diff as text. */
+/** Formats the result of a diff as text. */
 export function diffLines({ a, b, pairs, decisions, score_shift, largest }: DiffResult): string[] {
   const side = ({ run, items, only_here, without_content }: DiffResult['a']): string =>
     `${quoteName(run)}: ${count(items, 'item')}, ${number(only_here)} only here, ${number(without_content)} without content`;
@@ -41,10 +41,10 @@ function signedDecimal(value: number, digits = 3): string {
   return `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(digits)}`;
 }
 
-/** Thresholds of the curve that a screen has room for. */
+/** Thresholds of the curve that are shown; a screen has no room for all. */
 const SHOWN = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/** The result of a replay as text. */
+/** Formats the result of a replay as text. */
 export function replayLines(result: ReplayResult): string[] {
   const { run, verdicts, errors, decisions, changed, labels } = result;
   const matrix = DECISIONS.map((before) => [

@@ -13,8 +13,8 @@ import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
 /**
- * Writes the clean rows of a finished run, if that was asked for; returns the exit status of the export. Its failure must
- * not keep the head from being handed over, and is returned.
+ * Writes the clean rows of a finished run, if requested; returns the exit status of the export. If it fails,
+ * returns the failure, so the head is still handed over.
  */
 async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Promise<number | Failure> {
   const { exportClean } = ui.afterFinish;
@@ -31,7 +31,7 @@ async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Prom
 }
 
 /**
- * Writes the report of a finished run, unless none is wanted, and tells where it is. Returns how far people are with the run;
+ * Writes the report of a finished run, unless disabled, and prints its path. Returns the run's review progress;
  * null if no report was written.
  */
 async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Promise<ReviewProgress | null> {
@@ -42,7 +42,7 @@ async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Pro
   return notice?.reviews ?? null;
 }
 
-/** How far people are with what the run flagged; null if nobody decided anything and there is no run before. */
+/** Describes the review progress of what the run flagged; null if there are no decisions and no previous run. */
 async function describeReviews(
   { run, summary }: RunResult,
   ofReport: ReviewProgress | null,
@@ -61,13 +61,14 @@ async function describeReviews(
 
 interface Ended {
   readonly retry: boolean;
-  /** Whether its folder held no run before. */
+  /** Whether the folder had no earlier run. */
   readonly isFirst: boolean;
 }
 
 /**
- * Writes the report of a run that came to its end, prints its summary, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
- * when the head could not be noted; the failure of an export that was asked for.
+ * Writes the report of a completed run, prints its summary, then exports its clean rows and hands over its head;
+ * returns the exit status. Failure('service') if the head could not be noted; also rejects with the failure of a
+ * requested export.
  */
 export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui: FeedUi): Promise<number> {
   const { run, summary, worked } = result;

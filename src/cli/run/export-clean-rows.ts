@@ -4,7 +4,7 @@ import { plural } from '../../domain/text/plural.ts';
 import type { FeedUi } from '../context.ts';
 import { tell } from './run-report.ts';
 
-/** Failure('usage') unless the clean rows can be written where they are asked for; called before a run is created. */
+/** Failure('usage') unless the clean rows can be written to the requested path; called before a run is created. */
 export async function assertExportable(
   { afterFinish: { exportClean } }: FeedUi,
   corpora: readonly SourceConfig[],
@@ -14,7 +14,10 @@ export async function assertExportable(
   await assertFree(destinationOf(exportClean.out), corpora);
 }
 
-/** Writes the clean rows of a run that was just finished, and tells where; returns the exit status of the export. */
+/**
+ * Writes the clean rows of a run that has just finished, and prints their path; returns the exit status of the
+ * export.
+ */
 export async function exportCleanRows(
   runDir: string,
   { out, keepReview }: CleanExport,

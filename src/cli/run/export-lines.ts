@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   name: 'in files whose names cannot be used in the output folder',
 };
 
-/** The result of an export as text. The last line names the written files, if any. */
+/** Formats the result of an export as text. The last line names the written files, if any. */
 export function exportLines({ rows, by_reason, sources, out, rejected, manifest }: ExportResult): string[] {
   const all = rows.kept + rows.rejected;
   const reasons = Object.entries(by_reason) as [Reason, number][];
@@ -47,7 +47,7 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
   ];
 }
 
-/** The result of a label export as text. */
+/** Formats the result of a label export as text. */
 export function labelLines({ out, reviewed, restricted }: ExportedLabels): string[] {
   const where = 'Nobody has reviewed this run yet: review it in the dashboard, which guardsweep serve starts';
   return [

@@ -10,7 +10,7 @@ import type { RunResult } from '../../runs/run-end.ts';
 import type { CommandContext, FeedUi } from '../context.ts';
 import { toTypedPath } from './resume-command.ts';
 
-/** The files that list what was flagged, the one that opens best first. */
+/** Files that list the flagged items, the most convenient one first. */
 const FLAGGED = ['flagged.xlsx', 'flagged.csv'];
 
 /** One line that names the files to open after a run; `runDir` is absolute. */
@@ -35,18 +35,18 @@ function counted(items: number): string {
   return `${items.toLocaleString('en-US')} ${plural(items, 'item')}`;
 }
 
-/** The next steps after the first run in a folder. */
+/** Next steps after the first run in a folder. */
 export const AFTER_FIRST_RUN = 'First run here? Next: your thresholds (--policy) and your guard (--guard).';
 
-/** Files that are named in a command. */
+/** Maximum files named in a command. */
 const MAX_FILES = 4;
 
-/** Commands for files of other encodings. */
+/** Maximum commands for files of other encodings. */
 const MAX_APART = 2;
 
 type Ui = Pick<FeedUi, 'typed' | 'cwd' | 'env'>;
 
-/** The commands that would judge more of a finished run's sources, to be copied, each in the line below one that says what for. */
+/** Commands to copy that would judge more of a finished run's sources, each below a line that gives its purpose. */
 export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'>, ui: Ui): string[] {
   const { flags, hasPlaceholder, apart } = missingFlags(run.record.config, summary);
   const lines: string[] = [];
@@ -78,7 +78,7 @@ export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'
   return lines;
 }
 
-/** The command typed for the run, or its equivalent if another command finished the run. */
+/** The command that was typed for the run, or its equivalent if another command finished the run. */
 function typedWords({ record }: Pick<RunResult['run'], 'record'>, { typed }: Ui): string[] {
   // A password must not be repeated on a terminal.
   if (typed !== null && !typed.some((word) => /:\/\/[^/\s]*@/.test(word))) return typed.map(shellWord);

@@ -4,18 +4,18 @@ import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 
 /** The place where a command was typed. */
 interface Place {
-  /** Absolute. */
+  /** Absolute path. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A path as a word of a command to type: relative where that is shorter to read. */
+/** Formats a path as a word of a command to type, relative where that is shorter to read. */
 export function toTypedPath(path: string, { cwd }: Pick<Place, 'cwd'>): string {
   const fromHere = relative(cwd, path);
   return shellWord(fromHere === '' || fromHere.startsWith('..') ? path : fromHere);
 }
 
-/** The command that finishes a run. */
+/** The command that would finish a run. */
 export function resumeCommand(runDir: string, place: Place): string {
   return formatCliCommand('resume', [toTypedPath(runDir, place)], place.env);
 }

@@ -23,14 +23,14 @@ import { assertExportable } from './export-clean-rows.ts';
 import { RunDisplay } from './run-display.ts';
 import { explained } from './run-report.ts';
 
-/** Loaded only for a fleet: what these import takes longer to load than everything else. */
+/** Loaded only for a fleet, because its imports take longer to load than everything else. */
 const onFleet = () => import('../../fleet/feeder/run-on-fleet.ts');
 
-/** Why no file for TLS is used where a fleet judges. */
+/** Reason why TLS files are rejected when a fleet judges. */
 const WITH_REDIS =
   'with Redis the workers judge: give it to them (guardsweep worker), or name no Redis (--redis, REDIS_URL)';
 
-/** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
+/** The commands that work on a run: in this process, or by feeding a fleet if a Redis is named. */
 export const runCommands: RunCommands = {
   enqueue: async (config, ui, runId) => {
     await assertExportable(ui, config.sources);
@@ -71,7 +71,7 @@ async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<n
   });
 }
 
-/** Shows what a run reports while `work` takes it to its end, then its summary. Returns the exit status. */
+/** Shows the notices of a run while `work` completes it, then its summary. Returns the exit status. */
 async function shown(
   ui: FeedUi,
   about: { readonly retry: boolean; readonly isFirst: boolean },
@@ -100,11 +100,11 @@ async function shown(
   }
 }
 
-/** Tells how the work on a run failed, unless another process goes on with it. */
+/** Prints how the work on a run failed, unless another process continues it. */
 async function tellOfFailure(run: Run, summary: Summary | null, error: unknown, ui: FeedUi): Promise<void> {
   if (error instanceof Failure && error.kind === 'superseded') return;
   const status = error instanceof Failure ? error.exitStatus : isDiskFull(error) ? 4 : 1;
-  // A record that failed verification may be forged: nobody is told its head.
+  // A record that failed verification may be forged, so its head is not handed over.
   await told({ run, status, summary: status === 1 ? null : summary }, ui);
 }
 

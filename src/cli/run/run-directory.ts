@@ -5,15 +5,16 @@ import { Failure } from '../../domain/failure.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** Stands for the newest run of the output folder. */
+/** Name that selects the newest run of the output folder. */
 const LATEST = 'latest';
-/** Runs that a message names. */
+/** Maximum runs named in a message. */
 const MAX_NAMED = 10;
 
 /**
- * Absolute path of the run directory that a user named: by its path; or in the output folder by its name, by the beginning
- * of one name only, or as `latest`. A path that exists wins. What is none of these is taken as a path; opening it fails with
- * a message that says it is not a run directory. Failure('usage') where several names begin so.
+ * Resolves what a user typed to the absolute path of a run directory: a path; or, in the output folder, a run's
+ * name, the beginning of exactly one name, or `latest`. An existing path takes precedence. Anything else is taken
+ * as a path, and opening it fails because it is not a run directory. Failure('usage') if several names begin like
+ * that.
  */
 export function resolveRunDirectory(given: string, cwd: string, out = DEFAULT_RUNS_FOLDER): string {
   const path = resolve(cwd, given);
@@ -35,7 +36,7 @@ export function resolveRunDirectory(given: string, cwd: string, out = DEFAULT_RU
   return withoutLink(found.length === 1 ? join(folder, found[0]!) : path);
 }
 
-/** Names of the runs in a folder, by their time of creation. */
+/** Names of the runs in a folder, in order of creation. */
 function runsIn(folder: string): string[] {
   let names: string[];
   try {
@@ -46,13 +47,13 @@ function runsIn(folder: string): string[] {
   return names.filter((name) => !name.startsWith('.') && isRun(join(folder, name))).sort();
 }
 
-/** Follows a link that the user named once, here, so that its target cannot change between checks and work. */
+/** Resolves a link that the user named once, here, so its target cannot change between checks and work. */
 function withoutLink(path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink && existsSync(path) ? realpathSync(path) : path;
 }
 
-/** True for damaged ones too: opening them says what is wrong. */
+/** True for damaged runs too: opening them reports the problem. */
 function isRun(folder: string): boolean {
   return existsSync(join(folder, RUN_FILES.run));
 }

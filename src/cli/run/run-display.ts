@@ -8,7 +8,7 @@ import { formatCliCommand } from '../../domain/text/escape-text.ts';
 import { resumeCommand, toTypedPath } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
-/** Shows on stderr what a run reports: lines, and the progress once judging has begun. */
+/** Shows the messages of a run on stderr, and its progress once judging has begun. */
 export class RunDisplay {
   readonly #ui: FeedUi;
   #run: Run | null = null;
@@ -20,12 +20,12 @@ export class RunDisplay {
     this.#ui = ui;
   }
 
-  /** The run that is worked on; null before that begins. */
+  /** The current run; null before there is one. */
   get run(): Run | null {
     return this.#run;
   }
 
-  /** Ends the progress. */
+  /** Ends the progress display. */
   stop(): void {
     this.#progress?.stop();
   }
@@ -82,7 +82,7 @@ export class RunDisplay {
     this.#lastNote = note;
     return {
       ...view,
-      // What was read but not judged yet is the same share of what was read as of the bytes.
+      // Assumes that items read but not judged yet have the same share of the items as of the bytes.
       fraction: view.planned === 0 ? null : (readShare * doneItems(view)) / view.planned,
       note: note ?? (this.#isGuardReady ? null : 'waiting for a guard'),
     };

@@ -5,7 +5,10 @@ import { mebibytes, table } from './table.ts';
 
 const HEADER = ['run', 'state', 'started', 'items', 'flagged', 'not judged', 'size'];
 
-/** The runs of a folder as a table; what is wrong with one, who holds it and when it was purged follow its row. */
+/**
+ * Formats the runs of a folder as a table; below its row, each run's problem, legal hold and time of purging are
+ * shown.
+ */
 export function listLines(runs: readonly KeptRun[], older: number): string[] {
   if (runs.length === 0) return ['no runs'];
   const rows = runs.map(({ run, state, started, items, flagged, not_judged, bytes }) => [
@@ -56,7 +59,7 @@ function notesOf({ problem, held }: KeptRun): string[] {
   return notes;
 }
 
-/** `2026-11-21 02:00` of an ISO 8601 time. */
+/** Shortens an ISO 8601 time to `2026-11-21 02:00`. */
 function shortTime(time: string): string {
   return escapeText(time.slice(0, 16).replace('T', ' '));
 }

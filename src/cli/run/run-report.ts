@@ -7,7 +7,7 @@ import { interruptedFailure, resumeCommand } from './resume-command.ts';
 
 const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
-/** A failure that ended the work on a run, with what to do next. */
+/** Adds the next step to a failure that ended the work on a run. */
 export function explained(error: unknown, run: Run, ui: RunUi): unknown {
   if (error instanceof RunCancelled) return interruptedFailure(run.dir, ui, 'cancelled');
   if (error instanceof Failure && error.kind === 'interrupted') return interruptedFailure(run.dir, ui);

@@ -1,4 +1,4 @@
-/** Rows as aligned lines: the first column to the left, the others to the right. */
+/** Formats rows as aligned lines: the first column to the left, the others to the right. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>

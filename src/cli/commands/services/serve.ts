@@ -22,10 +22,10 @@ import type { CommandContext } from '../../context.ts';
 import { readGatewayToken, readReleaseToken } from '../../flags/server-access.ts';
 import { examples, newCommand } from '../../new-command.ts';
 
-/** As many again wait; others get status 429. */
+/** The same number of requests may wait; further ones get status 429. */
 const MAX_CONCURRENT_REQUESTS = 256;
 
-/** From the headers of a request to its reply; then its status is 504. */
+/** Time from the headers of a request to its reply; after that its status is 504. */
 const REQUEST_TIMEOUT_MS = 50_000;
 
 const SETTINGS = {
@@ -46,7 +46,7 @@ const SETTINGS = {
   logFormat: LOG_FORMAT,
 };
 
-/** `serve`: the dashboard, and the REST API of the guard's contract in front of any guards. */
+/** `serve`: the dashboard, and a REST gateway to the guards. */
 export function serveCommand(context: CommandContext): Command {
   return newCommand('serve', context, SETTINGS)
     .summary('serve the dashboard, and the REST API of a guard in front of any guards')
@@ -82,7 +82,7 @@ export function serveCommand(context: CommandContext): Command {
       const releaseToken = readReleaseToken(env);
       const tls = await readGuardTls(await resolveGuardTlsFiles(from), guards);
       const startWaitMs = settings.startWait;
-      // No reply names a model, so none waits for it.
+      // No reply names a model, so no request waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
       const [{ guardOpener }, { serve }] = await Promise.all([
         import('../../../guard-setup/guard-session.ts'),

@@ -18,7 +18,7 @@ const SETTINGS = {
   ...SERVICE_SETTINGS,
 };
 
-/** `sink`: commits what a fleet's workers return. */
+/** `sink`: commit the results of a fleet's workers. */
 export function sinkCommand(context: CommandContext): Command {
   return newCommand('sink', context, SETTINGS)
     .summary("write a fleet's outcomes and finish its runs")

@@ -24,7 +24,7 @@ import { requireFleet } from '../../flags/fleet-access.ts';
 import { SERVICE_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
 import { examples, newCommand } from '../../new-command.ts';
 
-/** The lanes of a worker without a corpus. */
+/** Lanes of a worker that has no corpus. */
 const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
 
 const SETTINGS = {
@@ -43,7 +43,7 @@ const SETTINGS = {
   ...SERVICE_SETTINGS,
 };
 
-/** `worker`: takes shards from the fleet's Redis through guards. */
+/** `worker`: judge shards from the fleet's Redis with guards. */
 export function workerCommand(context: CommandContext): Command {
   return newCommand('worker', context, SETTINGS)
     .summary("judge a fleet's shards with guards near this machine")
