@@ -108,7 +108,7 @@ const LOOK_EVERY_MS = 100;
 /** A lock is written instantly; one that is still empty after this long was left by a crash. */
 const WRITING_MS = 5000;
 
-/** The host and pid of the lock's holder. Whether a process is gone can be checked only on its own host. */
+/** Content of our lock: host and pid. Whether a process is gone can be checked only on its own host. */
 const mine = `${hostname()} ${process.pid}`;
 
 function isStale() {

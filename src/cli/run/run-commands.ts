@@ -71,7 +71,7 @@ async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<n
   });
 }
 
-/** Shows the notices of a run while `work` completes it, then its summary. Returns the exit status. */
+/** Shows the messages of a run while `work` completes it, then its summary. Returns the exit status. */
 async function shown(
   ui: FeedUi,
   about: { readonly retry: boolean; readonly isFirst: boolean },
@@ -100,11 +100,11 @@ async function shown(
   }
 }
 
-/** Prints how the work on a run failed, unless another process continues it. */
+/** Tells the user's program or webhook how the work on a run failed, unless another process continues it. */
 async function tellOfFailure(run: Run, summary: Summary | null, error: unknown, ui: FeedUi): Promise<void> {
   if (error instanceof Failure && error.kind === 'superseded') return;
   const status = error instanceof Failure ? error.exitStatus : isDiskFull(error) ? 4 : 1;
-  // A record that failed verification may be forged, so its head is not handed over.
+  // A record that failed verification may be forged, so its head is not passed on.
   await told({ run, status, summary: status === 1 ? null : summary }, ui);
 }
 

@@ -82,7 +82,7 @@ export class RunDisplay {
     this.#lastNote = note;
     return {
       ...view,
-      // Assumes that items read but not judged yet have the same share of the items as of the bytes.
+      // Assumes that the share of read items that is judged is also the share of read bytes that is judged.
       fraction: view.planned === 0 ? null : (readShare * doneItems(view)) / view.planned,
       note: note ?? (this.#isGuardReady ? null : 'waiting for a guard'),
     };
