@@ -5,36 +5,38 @@ import { readSigningKey } from './keys/signing-key.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from './settings/entries/after-run.ts';
 import { given, type Sources, valueOf, resolveSettings } from './settings/given.ts';
 
-/** The clean rows of a run, which are written when it is finished. */
+/** Settings for exporting the clean rows of a finished run. */
 export interface CleanExport {
   /** Absolute path of a file or folder. */
   readonly out: string;
-  /** Whether rows that are to be reviewed are written too. */
+  /** Whether rows with decision `review` are written too. */
   readonly keepReview: boolean;
 }
 
 /**
- * The steps after a run is finished that make a forged record detectable. None of them comes from a run directory:
- * another user may have written it.
+ * Steps after a run has finished that make a forged record detectable. None of them comes from a run directory,
+ * because another user may have written it.
  */
 export interface AfterFinish {
-  /** Ed25519 private key that the process that writes the manifest signs it with; null: it is not signed. */
+  /** Ed25519 private key with which the process that writes the manifest signs it; null to leave it unsigned. */
   readonly signingKey: KeyObject | null;
-  /** Absolute path of the file that the chain head is noted in; null: in none. */
+  /** Absolute path of the file in which the chain head is noted; null for none. */
   readonly headFile: string | null;
-  /** A program, by its name or absolute path, and its arguments; or the URL of a webhook; empty: nobody is told. */
+  /**
+   * A program, by name or absolute path, and its arguments, or the URL of a webhook; empty if nothing is notified.
+   */
   readonly onFinish: readonly string[];
-  /** Signs what the webhook is told; null without one. */
+  /** Key that signs notices to the webhook; null without one. */
   readonly webhookSecret: KeyObject | null;
-  /** Null: nothing is exported. */
+  /** Null to export nothing. */
   readonly exportClean: CleanExport | null;
   /** Whether report.html is written. */
   readonly report: boolean;
 }
 
 /**
- * From flags and the job file; the signing key from the environment. Creates the head file, so that one that cannot be
- * written is known at the start. Failure('usage') names the first mistake.
+ * Resolves these steps from flags and the job file, and the signing key from the environment. Creates the head
+ * file, so an unwritable one is detected at the start. Failure('usage') names the first mistake.
  */
 export async function resolveAfterFinish(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];

@@ -65,15 +65,15 @@ interface Input {
   readonly paths: readonly string[];
   readonly flags: Flags;
   readonly env: NodeJS.ProcessEnv;
-  /** Absolute folder that paths on the command line are relative to. */
+  /** Absolute folder to which paths on the command line are relative. */
   readonly cwd: string;
-  /** Whether a fleet judges the run: then it needs no guard of its own, and waits longer for one. */
+  /** Whether a fleet judges the run. It then needs no guard of its own and waits longer for one. */
   readonly fleet?: boolean;
   /** Whether `-` stands for stdin. */
   readonly readsStdin?: boolean;
 }
 
-/** In the folder that holds the run directory: whoever may write there may write both. */
+/** In the folder that holds the run directory: a user who may write to one may write to both. */
 const DEFAULT_STORE = '.store';
 
 const RATE_SETTINGS = {
@@ -103,23 +103,23 @@ const JUDGING_SETTINGS = {
   videoFrames: VIDEO_FRAMES,
 };
 
-/** A run as it was resolved: its frozen configuration, and the options outside of it. */
+/** A resolved run: its frozen configuration, and the options outside of it. */
 export interface ResolvedRun {
   readonly config: RunConfig;
-  /** How long to wait for Redis and guards at the start. */
+  /** How long to wait for Redis and guards at the start, in milliseconds. */
   readonly startWaitMs: number;
-  /** Not read yet. */
+  /** Paths of the files, which have not been read yet. */
   readonly guardTls: GuardTlsFiles;
   readonly afterFinish: AfterFinish;
-  /** Null: the job is started by hand. */
+  /** Null for a job that is started by hand. */
   readonly schedule: Schedule | null;
 }
 
 /**
- * Merges paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
- * file, the job file over the environment, the environment over defaults. Reads the job file and the policy; writes
- * nothing but an empty head file.
- * Failure('usage') with one line that names the place of the first mistake.
+ * Merges paths or a job file, flags and environment into the frozen configuration of a run. Flags take precedence
+ * over the job file, the job file over the environment, and the environment over defaults. Reads the job file and
+ * the policy; writes nothing except an empty head file. Failure('usage') with one line that names the origin of the
+ * first mistake.
  */
 export async function resolveRunConfig({
   paths,
@@ -170,12 +170,12 @@ export async function resolveRunConfig({
   };
 }
 
-/** The folder of the verdict store of runs in a folder, where none is named. */
+/** Default folder of the verdict store for runs in a folder. */
 function storeIn(out: string): string {
   return join(out, DEFAULT_STORE);
 }
 
-/** The one job file among the arguments; null when they are paths. */
+/** Reads the one job file among the arguments; null if they are paths. */
 async function jobFileOf(paths: readonly string[], cwd: string): Promise<JobFile | null> {
   if (paths.length === 0) {
     throw new Failure('usage', 'name at least one file, folder or glob, or one job file');
@@ -191,7 +191,7 @@ async function jobFileOf(paths: readonly string[], cwd: string): Promise<JobFile
 }
 
 /**
- * The guards that a run on a fleet is limited to: those of a flag or the job file. `GUARD_URL` does not count, because it
+ * The guards to which a run on a fleet is limited: those of a flag or the job file. Ignores `GUARD_URL`, because it
  * is set for all processes of a machine.
  */
 async function workerGuardsOf(from: Sources): Promise<Pick<RunConfig, 'workerGuards'>> {
@@ -199,7 +199,7 @@ async function workerGuardsOf(from: Sources): Promise<Pick<RunConfig, 'workerGua
   return workerGuards === null ? {} : { workerGuards };
 }
 
-/** Failure('usage') for canaries of a run that a fleet judges: its workers name their own. */
+/** Resolves the canaries. Failure('usage') if a run on a fleet names any, because its workers name their own. */
 async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> {
   if (!fleet) return (await valueOf(CANARIES, from)) ?? { from: 'built-in' };
   const chosen = given(CANARIES, from);
@@ -210,7 +210,9 @@ async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> 
   );
 }
 
-/** Failure('usage') for the written policy of a run that a fleet judges: its workers name their own. */
+/**
+ * Resolves the written policy. Failure('usage') if a run on a fleet names one, because its workers name their own.
+ */
 async function guardPolicyOf(from: Sources, fleet: boolean): Promise<GuardPolicy | null> {
   const chosen = given(GUARD_POLICY, from);
   if (!fleet || chosen === null) return valueOf(GUARD_POLICY, from);
@@ -232,8 +234,8 @@ async function formatsOf(from: Sources): Promise<RunConfig['output']['formats']>
 }
 
 /**
- * Failure('usage') for a gate without a guard that the user named: a pipeline must not be let through by the
- * demonstration guard because a variable was not set. The workers of a fleet always name theirs.
+ * Resolves the gates. Failure('usage') for a gate without an explicitly named guard: a pipeline must not pass
+ * because of the demonstration guard when a variable was not set. The workers of a fleet always name theirs.
  */
 async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf']> {
   const rates = await resolveSettings(RATE_SETTINGS, from);
@@ -251,8 +253,8 @@ async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf
 }
 
 /**
- * When the job is due. Failure('usage') for a schedule without a time, and without a guard that the user named: nobody
- * watches at night, so a forgotten variable must not let the demonstration guard judge.
+ * Resolves when the job is due. Failure('usage') for a schedule without a time, or without an explicitly named
+ * guard: nobody watches at night, so a forgotten variable must not let the demonstration guard judge.
  */
 async function scheduleOf(from: Sources): Promise<Schedule | null> {
   const { cron, ...more } = await resolveSettings(SCHEDULE_SETTINGS, from);
@@ -275,7 +277,7 @@ async function maxWaitOf(from: Sources, fleet: boolean): Promise<number> {
   return valueOf(MAX_WAIT, from);
 }
 
-/** Freezes a value of plain objects and arrays with everything in it. */
+/** Freezes plain objects and arrays recursively. */
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -284,7 +286,9 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** The trial that `--limit` or `--sample` asks for; null without them. Failure('usage') for both, or a seed alone. */
+/**
+ * The trial requested by `--limit` or `--sample`; null without them. Failure('usage') for both, or a seed alone.
+ */
 async function trialOf(from: Sources): Promise<Trial | null> {
   const limit = await valueOf(LIMIT, from);
   const sample = await valueOf(SAMPLE, from);

@@ -2,8 +2,8 @@ import { given, type Sources, valueOf } from './settings/given.ts';
 import type { Setting } from './settings/setting.ts';
 
 /**
- * How long to wait for Redis and guards at the start, in milliseconds: where only `maxWait` is given, as long as
- * later, so that a process that is to be kept running need not be restarted until they are.
+ * Resolves how long to wait for Redis and guards at the start, in milliseconds. Defaults to `maxWait` if only that
+ * is given, so a supervised process need not be restarted until they are available.
  */
 export function resolveStartWait(
   startWait: Setting<number>,

@@ -1,19 +1,19 @@
 import { Failure } from '../domain/failure.ts';
 
-/** A value with the place that gives it: `--max-wait`, `GUARD_URL`, `job.yaml:3:10: maxWait`. */
+/** A value with its origin: `--max-wait`, `GUARD_URL`, `job.yaml:3:10: maxWait`. */
 export interface WithOrigin<T> {
   readonly value: T;
   readonly place: string;
 }
 
-/** The one line a user gets for a mistake in what they configured. */
+/** Failure('usage') with a single line about a mistake in what the user configured. */
 export function usageError(place: string, what: string, cause?: unknown): Failure {
   return new Failure('usage', `${place}: ${what}`, { cause });
 }
 
 const MAX_QUOTE = 60;
 
-/** A user's value inside a message: on one line, control characters escaped, cut when long. */
+/** Quotes a user's value for a message: on one line, with control characters escaped, truncated if long. */
 export function quoteForMessage(value: string): string {
   const shown = value.length > MAX_QUOTE ? `${value.slice(0, MAX_QUOTE)}…` : value;
   return JSON.stringify(shown).replaceAll(
@@ -22,13 +22,13 @@ export function quoteForMessage(value: string): string {
   );
 }
 
-/** `; did you mean x?`, or what there is to choose from. */
+/** Returns `; did you mean x?`, or else the available choices. */
 export function suggestion(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
   return near === null ? `; known: ${known.join(', ')}` : `; did you mean ${near}?`;
 }
 
-/** One of a fixed set of words. Failure('usage') names the nearest. */
+/** Parses one of a fixed set of words. Failure('usage') suggests the nearest one. */
 export function oneOf<T extends string>(known: readonly T[], given: WithOrigin<string>): T {
   const found = known.find((word) => word === given.value);
   if (found === undefined) {
@@ -41,8 +41,8 @@ export function oneOf<T extends string>(known: readonly T[], given: WithOrigin<s
 }
 
 /**
- * Damerau–Levenshtein distance (optimal string alignment): the fewest insertions, deletions, replacements and
- * swaps of neighbours that turn one word into the other. Quadratic, meant for words.
+ * Damerau–Levenshtein distance (optimal string alignment): the minimum number of insertions, deletions,
+ * replacements and swaps of adjacent characters that turn one word into the other. Quadratic; meant for words.
  */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
@@ -69,8 +69,8 @@ const MAX_WORD = 64;
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '');
 
 /**
- * The known word that was probably meant by a mistyped one, or null when none is near: at most one error for every
- * three letters, case and joining signs (`fail-if`, `failIf`) not counted.
+ * The known word most likely meant by a mistyped one, or null if none is near: at most one error per three letters,
+ * ignoring case and word separators (`fail-if`, `failIf`).
  */
 export function nearest(word: string, known: Iterable<string>): string | null {
   if (word.length > MAX_WORD) return null;

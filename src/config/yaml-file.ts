@@ -9,23 +9,24 @@ import { quoteForMessage, suggestion, usageError, type WithOrigin } from './usag
 
 export type KeyPath = readonly PropertyKey[];
 
-/** A YAML document that knows where each of its keys is. */
+/** A YAML document that knows the position of each of its keys. */
 export interface YamlFile {
-  /** As shown in messages: how the user named it. */
+  /** Name shown in messages: the file as the user named it. */
   readonly shown: string;
   readonly data: unknown;
-  /** `file:line:col` of a key or list element, or of the nearest one around it that exists. */
+  /** Returns `file:line:col` of a key or list element, or of its nearest existing parent. */
   at(path: KeyPath): string;
 }
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The parser's time is quadratic for some texts: 0.2 s for this many characters. */
+/** The parser takes quadratic time for some input: 0.2 s for this many characters. */
 const MAX_YAML_CHARS = 128 * 1024;
 
 /**
- * Reads a configuration file of at most 1 MB, with the SHA-256 of its bytes. `named` is its path as messages show it, and
- * what named it. `inspect` may reject the open file. Failure('usage') if it cannot be read or is not UTF-8.
+ * Reads a configuration file of at most 1 MB, with the SHA-256 of its bytes. `named` is its path as messages show
+ * it, and the origin that named it. `inspect` may reject the open file. Failure('usage') if it cannot be read or is
+ * not UTF-8.
  */
 export async function readTextFile(
   absolute: string,
@@ -65,7 +66,7 @@ export async function readYamlFile(
 export async function parseYaml(text: string, shown: string): Promise<YamlFile> {
   if (text.length > MAX_YAML_CHARS)
     throw usageError(shown, 'is larger than 128 KB: name folders or globs instead of single files');
-  // Most runs have no job file: they do not load the parser.
+  // Loaded on demand: most runs have no job file and do not need the parser.
   const { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
   const at = (offset: number): string => {
@@ -95,7 +96,7 @@ export async function parseYaml(text: string, shown: string): Promise<YamlFile> 
     return { shown, data: document.toJS(), at: (path) => at(offsetOf(document, path)) };
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // Aliases without an anchor or with too many values, and nesting beyond the stack.
+    // Aliases without an anchor or with too many values, and nesting that overflows the stack.
     throw usageError(shown, error instanceof Error ? error.message : 'not usable as YAML', error);
   }
 }
@@ -105,13 +106,13 @@ function startOf(node: unknown): number | null {
 }
 
 /**
- * Checks a YAML document against a schema. Failure('usage') for the first mistake in the file: its line and column, the key,
- * and what the schema expects there or which known key is nearest.
+ * Checks a YAML document against a schema. Failure('usage') for the first mistake in the file: its line and column,
+ * the key, and what the schema expects there or the nearest known key.
  */
 export function checkShape<S extends z.ZodType>(schema: S, file: YamlFile): z.output<S> {
   const parsed = schema.safeParse(file.data);
   if (parsed.success) return parsed.data;
-  // An unknown key explains a missing one beside it, so it is reported first.
+  // An unknown key explains a missing one next to it, so it is reported first.
   const unknown = parsed.error.issues.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown !== undefined) throw unknownKey(unknown, file, keysOf(schema, unknown.path));
   const { path, message } = parsed.error.issues[0]!;
@@ -134,7 +135,7 @@ function unknownKey(
   );
 }
 
-/** The keys a strict object schema knows at a path; none where the path leads elsewhere. */
+/** The keys that a strict object schema knows at a path; empty if the path leads elsewhere. */
 function keysOf(schema: z.ZodType, path: KeyPath): readonly string[] {
   let node: unknown = schema.toJSONSchema({ io: 'input' });
   for (const step of path) {

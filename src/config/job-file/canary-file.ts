@@ -6,22 +6,22 @@ import type { CanaryChoice } from '../run-config.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import { checkShape, parseYaml, readTextFile } from '../yaml-file.ts';
 
-/** Every result of a fleet carries all of them. */
+/** Maximum canaries; every result of a fleet carries all of them. */
 const MAX_CANARIES = 100;
 
 const probability = z.number().min(0).max(1);
 
 const CANARY = z.strictObject({
-  /** Its name in reports and records. Neither contains the content. */
+  /** Name in reports and records, which do not contain the content. */
   name: z.string().regex(/^[\w.-]{1,64}$/, 'a name of at most 64 letters, digits, ".", "_" and "-"'),
   modality: z.enum(MODALITIES),
   text: z.string().min(1).optional(),
-  /** Relative to the file of canaries. */
+  /** Path relative to the canary file. */
   file: z.string().min(1).optional(),
-  /** Caption of an image, transcript of a clip. */
+  /** Caption of an image or transcript of an audio clip. */
   caption: z.string().min(1).optional(),
   expect: z.enum(EXPECTED),
-  /** The guard must flag this category. */
+  /** Category that the guard must flag. */
   category: z.enum(CATEGORY_KEYS).optional(),
   min_score: probability.optional(),
   max_score: probability.optional(),
@@ -29,12 +29,12 @@ const CANARY = z.strictObject({
 
 const CANARIES = z.array(CANARY).min(1).max(MAX_CANARIES);
 
-/** A canary as a file gives it. */
+/** A canary as defined in a file. */
 export type CanaryEntry = z.output<typeof CANARY>;
 
 /**
- * Reads a file of canaries: a YAML list. Failure('usage') for the first mistake in it, with its line. `named` is the path
- * as messages show it, and where it was named.
+ * Reads a file of canaries: a YAML list. Failure('usage') for the first mistake in it, with its line. `named` is
+ * the path as messages show it, and the origin that named it.
  */
 export async function readCanaryFile(
   absolute: string,
@@ -52,7 +52,7 @@ export async function readCanaryFile(
   return { entries, sha256 };
 }
 
-/** The value of `--canaries`, for which the file is read and checked. Failure('usage') as `readCanaryFile`. */
+/** Resolves `--canaries`, whose file is read and checked. Failure('usage') as in `readCanaryFile`. */
 export async function canaryChoice(named: WithOrigin<string>, absolute: string): Promise<CanaryChoice> {
   if (named.value === 'off') return { from: 'off' };
   const { sha256 } = await readCanaryFile(absolute, named);

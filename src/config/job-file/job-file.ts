@@ -8,7 +8,7 @@ import { JOB_SCHEMA } from './job-schema.ts';
 export interface JobFile {
   readonly yaml: YamlFile;
   readonly sourceCount: number;
-  /** Absolute folder of the file, which its paths are relative to. */
+  /** Absolute folder of the file, to which its paths are relative. */
   readonly folder: string;
 }
 
@@ -37,10 +37,11 @@ const WORLD_WRITABLE = 0o002;
 const POWER = 'decides what is read, where it is sent and what is run';
 
 /**
- * Rejects a job file that users other than this one and the administrator can change. A job file is as powerful as a
- * program, and `enqueue uploads/*` runs the only file of a folder if its name ends in `.yaml`. Write access of a group
- * is rejected unless it is the user's own group, which can write all files with a umask of 002. On systems without
- * owners, such as Windows, nothing is rejected. `path` is how the user named the file. Failure('usage').
+ * Rejects a job file that users other than this one and the administrator can change. A job file is as powerful as
+ * a program, and `enqueue uploads/*` runs the only file of a folder if its name ends in `.yaml`. Rejects group
+ * write access unless it is the user's own group, to which a umask of 002 gives write access to every file. On
+ * systems without file owners, such as Windows, nothing is rejected. `path` is the file as the user named it.
+ * Failure('usage').
  */
 function assertOwnJobFile({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>, path: string): void {
   if (process.geteuid === undefined) return;

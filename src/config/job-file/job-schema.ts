@@ -11,7 +11,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   schedule: 'When a scheduler starts the job.',
 };
 
-/** Shape of a job file. What a value means beyond its shape is checked when the configuration is resolved. */
+/** Shape of a job file. What values mean beyond their shape is checked when the configuration is resolved. */
 export const JOB_SCHEMA = z.strictObject(shapeOf(JOB_SETTINGS)).meta({ title: 'guardsweep job file' });
 
 function shapeOf(settings: readonly Setting[]): Record<string, z.ZodType> {

@@ -5,13 +5,13 @@ import { FLEET_KEY } from '../settings/entries/environment.ts';
 import type { RedisAddress } from '../values/redis-url.ts';
 
 const VARIABLE = FLEET_KEY.name;
-/** The length that `openssl rand -hex 16` prints. Shorter keys would invite words. */
+/** The length that `openssl rand -hex 16` prints. Allowing shorter keys would invite words. */
 const MIN_CHARACTERS = 32;
 const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
 
 /**
- * The secret that the processes of a fleet share, from `GUARDSWEEP_FLEET_KEY`; null if it is not set and Redis is on this
- * machine. Failure('usage') for a key that is too short or missing; it never quotes the key.
+ * Reads the secret shared by the processes of a fleet from `GUARDSWEEP_FLEET_KEY`; null if it is not set and Redis
+ * is on this machine. Failure('usage') if the key is missing or too short. Never quotes the key.
  */
 export function readFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv): KeyObject | null {
   const key = env[VARIABLE] ?? '';
@@ -24,7 +24,7 @@ export function readFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv): KeyOb
   );
 }
 
-/** Whether the address of a Redis suggests that only this machine can reach it. */
+/** Whether the address of a Redis suggests that it can be reached from this machine only. */
 function isLocal({ at }: RedisAddress): boolean {
   return 'path' in at || isLoopback(at.host);
 }

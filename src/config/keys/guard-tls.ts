@@ -7,9 +7,9 @@ import { readKeyFile } from './key-file.ts';
 
 /** The certificates that this process trusts and presents as a TLS client, in PEM. Keys are named as in Node's TLS options. */
 export interface ClientTls {
-  /** Certificates of the only authorities that are trusted; left out: those that Node trusts. */
+  /** Certificates of the only trusted authorities; absent to trust Node's. */
   readonly ca?: string;
-  /** Certificate that is presented to a server that asks for one, with its chain; never without `key`. */
+  /** Certificate, with its chain, presented to a server that asks for one; never without `key`. */
   readonly cert?: string;
   /** Private key of `cert`. */
   readonly key?: string;
@@ -22,23 +22,23 @@ const HOW_TO_DECRYPT = 'openssl pkey -in encrypted.pem -out plain.pem decrypts o
 /** The settings for TLS connections to guards. */
 export const GUARD_TLS_SETTINGS = { guardCa: GUARD_CA, guardCert: GUARD_CERT, guardKey: GUARD_KEY };
 
-/** The files that these settings name, or null. */
+/** The files named by these settings, or null. */
 export interface GuardTlsFiles {
   readonly ca: WithOrigin<string> | null;
   readonly cert: WithOrigin<string> | null;
   readonly key: WithOrigin<string> | null;
 }
 
-/** Reads no file. */
+/** Resolves the paths without reading the files. */
 export async function resolveGuardTlsFiles(from: Sources): Promise<GuardTlsFiles> {
   const { guardCa: ca, guardCert: cert, guardKey: key } = await resolveSettings(GUARD_TLS_SETTINGS, from);
   return { ca, cert, key };
 }
 
 /**
- * Reads and checks the files for TLS connections to `guards`. Failure('usage') when one is unreadable or not what it should
- * be, when every user can read the key, when the key is not that of the certificate or one of the two is missing, and when a
- * flag or a job file names a file although no guard is reached over TLS. Never quotes a key.
+ * Reads and checks the files for TLS connections to `guards`. Failure('usage') if one is unreadable or invalid, if
+ * every user can read the key, if key and certificate do not match or one of them is missing, and if a flag or a
+ * job file names a file although no guard is reached over TLS. Never quotes a key.
  */
 export async function readGuardTls(
   { ca, cert, key }: GuardTlsFiles,
@@ -60,13 +60,13 @@ export async function readGuardTls(
   return { ...trusted, cert: chain, key: pem };
 }
 
-/** Failure('usage') with this reason when a flag or a job file names one of the files. */
+/** Failure('usage') with this reason if a flag or a job file names one of the files. */
 export function refuseGuardTls({ ca, cert, key }: GuardTlsFiles, reason: string): void {
   const chosen = ca ?? cert ?? key;
   if (chosen) throw usageError(chosen.place, reason);
 }
 
-/** The text of a PEM file of certificates. */
+/** Reads a PEM file of certificates. */
 async function certificatesIn({ value: path, place }: WithOrigin<string>): Promise<string> {
   const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   const [, ...certificates] = pem.split(CERTIFICATE_BEGIN);
@@ -83,7 +83,7 @@ function privateKeyIn(pem: string, { value: path, place }: WithOrigin<string>): 
   try {
     return createPrivateKey(pem);
   } catch {
-    // The cause may quote what is secret.
+    // The cause may quote secret text.
     throw usageError(place, `${path} holds no unencrypted private key in PEM; ${HOW_TO_DECRYPT}`);
   }
 }

@@ -7,13 +7,16 @@ interface KeyFile {
   /** The variable or flag that named the file. */
   readonly place: string;
   readonly maxBytes: number;
-  /** Whether the file must not be open to every user. A group may read it: that is how secrets are mounted for a user other than root. */
+  /**
+   * Whether to reject a file that every user can access. A group may read it: that is how secrets are mounted for a
+   * user other than root.
+   */
   readonly secret: boolean;
 }
 
 /**
- * The text of a file that holds a key. Links are followed, since mounted secrets are links. Failure('usage') when it
- * cannot be read, is not a regular file, is too large, or holds a secret that every user can read or change.
+ * Reads a file that holds a key. Follows links, since mounted secrets are links. Failure('usage') if it cannot be
+ * read, is not a regular file, is too large, or holds a secret that every user can read or change.
  */
 export async function readKeyFile(path: string, { place, maxBytes, secret }: KeyFile): Promise<string> {
   try {

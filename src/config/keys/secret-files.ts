@@ -6,14 +6,14 @@ import { readKeyFile } from './key-file.ts';
 
 const MAX_BYTES = 16 * 1024;
 
-/** The names of variables that hold a secret; those for one host have any ending. */
+/** Names of variables that hold a secret; those for one host may have any ending. */
 const SECRET = new RegExp(`^(?:${SECRETS.map((name) => name.replace('<HOST>', '[A-Z0-9_]+')).join('|')})$`);
 
 /**
- * The environment with the secrets that files hold, as Docker and Kubernetes mount them: `NAME_FILE` is the path of the file
- * that holds `NAME`, without the end of its last line. Paths are relative to `cwd`. Failure('usage') names the variable when
- * both are set, and when the file cannot be read, is too large, open to every user, or in a run directory. Never quotes a
- * secret.
+ * Returns the environment with the secrets that Docker and Kubernetes mount as files: `NAME_FILE` is the path of
+ * the file with the value of `NAME`, without its last line break. Paths are relative to `cwd`. Failure('usage')
+ * names the variable if both are set, or if the file cannot be read, is too large, open to every user, or in a run
+ * directory. Never quotes a secret.
  */
 export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string): Promise<NodeJS.ProcessEnv> {
   const read: NodeJS.ProcessEnv = { ...env };

@@ -8,20 +8,22 @@ const MAX_BYTES = 16 * 1024;
 const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
 
 /**
- * The Ed25519 private key that manifests are signed with: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`; null when it is not set.
- * Failure('usage') when it is not such a key. Never quotes the key.
+ * Reads the Ed25519 private key that signs manifests: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`; null if it is not
+ * set. Failure('usage') if it is not such a key. Never quotes the key.
  */
 export function readSigningKey(env: NodeJS.ProcessEnv): KeyObject | null {
   const pem = env[VARIABLE] ?? '';
   return pem === '' ? null : privateKeyFrom(pem);
 }
 
-/** The Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') when it is not a public key. */
+/**
+ * Reads the Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') if it is not a public key.
+ */
 export async function readPublicKey(path: string, place: string): Promise<KeyObject> {
   const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   let key: KeyObject;
   try {
-    // createPublicKey also accepts a private key; a verifier should not have that.
+    // createPublicKey also accepts a private key, which a verifier should not have.
     if (pem.includes('PRIVATE KEY')) throw new Error('a private key');
     key = createPublicKey(pem);
   } catch (cause) {
@@ -36,7 +38,7 @@ function privateKeyFrom(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // The cause may quote what is secret.
+    // The cause may quote secret text.
     throw usageError(VARIABLE, `expected an unencrypted private key in PEM (PKCS#8); ${HOW_TO_MAKE}`);
   }
   if (key.asymmetricKeyType !== 'ed25519')

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { Setting } from './setting.ts';
 
-/** `--max-wait <duration>`. */
+/** Formats the syntax of a flag, such as `--max-wait <duration>`. */
 export function flagSyntax({ flag, kind }: Setting): string {
   return kind.unit === null ? String(flag) : `${flag} <${kind.unit}>`;
 }
 
-/** The default of a setting; literal words in backticks. */
+/** The default of a setting, with literal words in backticks. */
 export function absentText({ absent, variable }: Setting): string {
   if (absent.is === 'required') {
     return variable === null ? 'required' : `\`${variable.name}\`; required`;
@@ -15,7 +15,7 @@ export function absentText({ absent, variable }: Setting): string {
   return variable === null ? shown : `\`${variable.name}\`, else ${shown}`;
 }
 
-/** The help of a flag: what it does, its default, and an example of a value. */
+/** The help of a flag: its purpose, its default, and an example value. */
 export function flagHelp(setting: Setting): string {
   const { flagNote, kind, example } = setting;
   const parts = [
@@ -27,7 +27,7 @@ export function flagHelp(setting: Setting): string {
   return plain(`${parts.join('; ')} (default: ${absentText(setting)}${exampleText})`);
 }
 
-/** The description of a key in the schema of job files: sentences. */
+/** The description of a key in the schema of job files, in full sentences. */
 export function keyDescription(setting: Setting): string {
   const { help, keyNote, absent } = setting;
   const sentences = [help, ...(keyNote === null ? [] : [keyNote])];
@@ -43,7 +43,7 @@ export function keyShape(setting: Setting): z.ZodType {
   });
 }
 
-/** The default of a key in a job file; switches are `true` or `false` there. */
+/** The default of a key in a job file, where switches are `true` or `false`. */
 export function keyAbsentText(setting: Setting): string {
   const isSwitch = setting.kind.unit === null && setting.absent.is === 'default';
   return isSwitch ? `\`${setting.absent.value}\`: ${absentText(setting)}` : absentText(setting);

@@ -6,26 +6,26 @@ import type { Setting, Texts } from './setting.ts';
 
 type FlagValue = string | readonly string[] | boolean;
 
-/** Flags as typed, by their names in camel case (`maxWait`); absent ones were not given. */
+/** Flags as typed, by name in camel case (`maxWait`); a flag that is absent was not given. */
 export type Flags = Readonly<Record<string, FlagValue | undefined>>;
 
-/** All places that may give a setting a value, but for its default. */
+/** All origins of a setting's value, except its default. */
 export interface Sources {
   readonly flags: Flags;
   readonly file?: JobFile | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Absolute folder that paths in flags are relative to. */
+  /** Absolute folder to which paths in flags are relative. */
   readonly cwd: string;
 }
 
 /** A user's value for a setting. */
 interface Given {
   readonly texts: Texts;
-  /** Absolute folder that paths in it are relative to. */
+  /** Absolute folder to which paths in the value are relative. */
   readonly folder: string;
 }
 
-/** Settings by the names that a command knows them by. */
+/** Settings by the names that a command uses for them. */
 export type SettingTable = Readonly<Record<string, Setting>>;
 
 type ValuesOf<Table extends SettingTable> = {
@@ -33,8 +33,8 @@ type ValuesOf<Table extends SettingTable> = {
 };
 
 /**
- * A user's value for a setting: from its flag, else the job file, else the environment, else null. `item` is
- * the index in the list that the setting's key is in, such as `sources[].text`.
+ * Finds a user's value for a setting: from its flag, else the job file, else the environment, else null. `item` is
+ * the index in the list that contains the setting's key, such as `sources[].text`.
  */
 export function given(setting: Setting, from: Sources, item = 0): Given | null {
   return inFlags(setting, from) ?? inFile(setting, from, item) ?? inEnvironment(setting, from);
@@ -42,7 +42,7 @@ export function given(setting: Setting, from: Sources, item = 0): Given | null {
 
 function inFlags({ flag }: Setting, { flags, cwd }: Sources): Given | null {
   const value = flag === null ? undefined : flags[flagName(flag)];
-  // False: typed for some files only.
+  // False if it was typed for some files only.
   if (value === undefined || value === false) return null;
   // A switch that begins with `--no-` turns its setting off.
   const texts = flag!.startsWith('--no-') ? ['false'] : [value].flat().map(String);
@@ -50,7 +50,10 @@ function inFlags({ flag }: Setting, { flags, cwd }: Sources): Given | null {
   return first === undefined ? null : { texts: [first, ...more], folder: cwd };
 }
 
-/** The name under which a flag is given: `--max-wait` as `maxWait`; a flag behind `--for` as it is, for it names a glob. */
+/**
+ * The name under which a flag is given: `--max-wait` as `maxWait`. A flag after `--for` keeps its form, because it
+ * names a glob.
+ */
 export function flagName(flag: string): string {
   return flag.includes(' ')
     ? flag
@@ -75,27 +78,30 @@ function inEnvironment({ variable, kind }: Setting, { env, cwd }: Sources): Give
   return first === undefined ? null : { texts: [first, ...more], folder: cwd };
 }
 
-/** A user's parsed value for a setting, or null. Failure('usage') names the place of a mistake in it. */
+/** Parses a user's value for a setting; null if there is none. Failure('usage') names the origin of a mistake. */
 export async function resolveSetting<T>(setting: Setting<T>, from: Sources, item = 0): Promise<T | null> {
   const found = given(setting, from, item);
   if (found === null) return null;
   return setting.kind.parse(found.texts, { folder: found.folder, cwd: from.cwd, env: from.env });
 }
 
-/** The value of a setting: what a user gave, else its default. Failure('usage') for a mistake, or where it must be given. */
+/**
+ * Resolves a setting: the user's value, else its default. Failure('usage') for a mistake, or if a required value is
+ * missing.
+ */
 export async function valueOf<T>(setting: Setting<T>, from: Sources, item = 0): Promise<T> {
   const value = await resolveSetting(setting, from, item);
   if (value !== null) return value;
   const { absent, kind } = setting;
   const { cwd, env } = from;
   if (absent.is === 'required') throw new Failure('usage', absent.message);
-  // The type of a setting that may be unset has null.
+  // The type of an optional setting includes null.
   if (absent.is === 'unset') return null as T;
   const text = { value: absent.value, place: `default of ${setting.flag ?? setting.key}` };
   return kind.parse([text], { folder: cwd, cwd, env });
 }
 
-/** The values of several settings, parsed in their order. */
+/** Resolves several settings, parsing them in order. */
 export async function resolveSettings<Table extends SettingTable>(
   table: Table,
   from: Sources,
@@ -109,8 +115,8 @@ export async function resolveSettings<Table extends SettingTable>(
 type Scalar = string | number | boolean;
 
 /**
- * The value or list of values at a path of a job file, as text, each with its place; null where there is none. A mapping is
- * read as a list of `key=value`.
+ * The value or list of values at a path of a job file, as strings, each with its origin; null if absent. A mapping
+ * is read as a list of `key=value`.
  */
 function textsAt({ yaml }: JobFile, path: KeyPath): Texts | null {
   let node: unknown = yaml.data;
@@ -119,7 +125,7 @@ function textsAt({ yaml }: JobFile, path: KeyPath): Texts | null {
     node = Reflect.get(node, step) as unknown;
   }
   if (node === undefined) return null;
-  // The file has been checked against its schema, in which settings are scalars, lists of them, or mappings to them.
+  // The schema check guarantees that settings are scalars, lists of scalars, or mappings to scalars.
   const located = (at: KeyPath, value: Scalar) => ({
     value: String(value),
     place: `${yaml.at(at)}: ${z.core.toDotPath(at)}`,

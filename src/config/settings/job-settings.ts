@@ -46,7 +46,7 @@ import { LIMIT, SAMPLE, SEED } from './entries/sampling.ts';
 import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_KEEP, SCHEDULE_TIMEZONE } from './entries/schedule.ts';
 import type { Setting } from './setting.ts';
 
-/** All settings that a job file can give, in the order of its documentation. */
+/** All settings that a job file may contain, in the order of its documentation. */
 export const JOB_SETTINGS: readonly Setting[] = [
   NAME,
   SOURCE_PATH,

@@ -6,7 +6,7 @@ import type { Kind, Text, Texts, Where } from './setting.ts';
 
 const TEXT_SHAPE = z.string().min(1);
 
-/** One value, also written as text in job files. */
+/** A single value, written as text in job files too. */
 export function single<T>(
   unit: string,
   parse: (text: Text, where: Where) => T | Promise<T>,
@@ -15,7 +15,7 @@ export function single<T>(
   return { unit, isList: false, shape, parse: ([text], where) => parse(text, where) };
 }
 
-/** One value or several. `what` completes "expected …, or a list of them". */
+/** One or more values. `what` completes "expected …, or a list of them". */
 export function list<T>(
   unit: string,
   what: string,
@@ -29,11 +29,11 @@ export function list<T>(
 
 export const anyText = (unit: string): Kind<string> => single(unit, ({ value }) => value);
 
-/** A path, which becomes absolute. */
+/** A path, which is made absolute. */
 export const path = (unit: string): Kind<string> =>
   single(unit, ({ value }, { folder }) => resolve(folder, value));
 
-/** A file that is read later; its value is the absolute path. */
+/** A file that is read later; the value is its absolute path. */
 export const FILE: Kind<WithOrigin<string>> = single('file', ({ value, place }, { folder }) => ({
   value: resolve(folder, value),
   place,
@@ -42,7 +42,7 @@ export const FILE: Kind<WithOrigin<string>> = single('file', ({ value, place }, 
 export const choice = <W extends string>(unit: string, words: readonly W[]): Kind<W> =>
   single(unit, (text) => oneOf(words, text), z.enum(words));
 
-/** Several of a few words: separated by commas, or a list in a job file. */
+/** One or more of a few words: separated by commas, or a list in a job file. */
 export function choices<W extends string>(unit: string, words: readonly W[]): Kind<readonly W[]> {
   const shape = z.array(z.enum(words)).min(1);
   const parse = (texts: Texts): W[] =>
@@ -52,7 +52,7 @@ export function choices<W extends string>(unit: string, words: readonly W[]): Ki
   return { unit, isList: false, shape, parse };
 }
 
-/** A flag without a value, `true` or `false` in a job file. */
+/** A flag without a value; `true` or `false` in a job file. */
 export const SWITCH: Kind<boolean> = {
   unit: null,
   isList: false,
@@ -71,7 +71,7 @@ export function wholeNumber(unit: string, min: number, max: number): Kind<number
 
 const MAX_PORT = 65_535;
 
-/** A TCP port to listen on; 0 takes a free one. */
+/** A TCP port to listen on; 0 picks a free port. */
 export const PORT: Kind<number> = single('port', ({ value, place }) => {
   const port = wholeNumberIn(value, 0, MAX_PORT);
   if (port === null) throw usageError(place, `expected a port from 0 to ${MAX_PORT}`);
@@ -83,7 +83,7 @@ function wholeNumberIn(text: string, min: number, max: number): number | null {
   return number >= min && number <= max ? number : null;
 }
 
-/** A duration (`30s`, `10m`, `2h`), in milliseconds. Bounds are written in the same way. */
+/** A duration (`30s`, `10m`, `2h`), in milliseconds. Bounds use the same notation. */
 export function duration(bounds?: { readonly min: string; readonly max: string }): Kind<number> {
   return single('duration', (text) => {
     const ms = parseDuration(text);
@@ -98,5 +98,5 @@ export function duration(bounds?: { readonly min: string; readonly max: string }
   });
 }
 
-/** A share from 0 to 1. */
+/** A fraction from 0 to 1. */
 export const RATE: Kind<number> = single('rate', parseRate, z.number().min(0).max(1));

@@ -1,4 +1,4 @@
-/** Settings that no longer exist, by the names of their keys in job files, with what to do instead. */
+/** Advice for settings that no longer exist, by their keys in job files. */
 const INSTEAD: Readonly<Record<string, string>> = {
   chunkChars: 'responses are replayed in chunks of 200 characters',
   detach: 'run the command with nohup, systemd or Compose',

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { WithOrigin } from '../usage-error.ts';
 
-/** A value as text, with its place. Values of job files are read from their text, too: `8`, `true`, `30s`. */
+/** A value as text, with its origin. Values of job files are also read as text: `8`, `true`, `30s`. */
 export type Text = WithOrigin<string>;
 
 export type Texts = readonly [Text, ...Text[]];
 
-/** The context of a value besides its text. */
+/** Context for parsing a value. */
 export interface Where {
-  /** Absolute folder that paths in the value are relative to: the job file's, or `cwd`. */
+  /** Absolute folder to which paths in the value are relative: the job file's, or `cwd`. */
   readonly folder: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -16,13 +16,13 @@ export interface Where {
 
 /** The type of a setting's values: how they are written and parsed. */
 export interface Kind<T> {
-  /** Stands for the value in the syntax of a flag (`duration`); null: the flag is a switch. */
+  /** Placeholder for the value in the syntax of a flag (`duration`); null if the flag is a switch. */
   readonly unit: string | null;
-  /** Whether the flag may be given several times, and the environment variable may hold several values. */
+  /** Whether the flag may be given several times, and the environment variable may contain several values. */
   readonly isList: boolean;
   /** The type of a value in job files. */
   readonly shape: z.ZodType;
-  /** Failure('usage') that names the place of the first mistake. */
+  /** Failure('usage') names the origin of the first mistake. */
   parse(texts: Texts, where: Where): T | Promise<T>;
 }
 
@@ -31,36 +31,36 @@ export interface Variable {
   readonly name: string;
   /** Starts with a noun, ends without a full stop. */
   readonly help: string;
-  /** Whether it holds a secret: then `NAME_FILE` may name a file that holds it instead. Default false. */
+  /** Whether it holds a secret, in which case `NAME_FILE` may name a file that contains it. Default: false. */
   readonly secret?: boolean;
 }
 
 /** The value of a setting that is not given. */
 type Absent =
-  /** `value` is parsed as if it were given; `shown` describes it where its text says too little. */
+  /** `value` is parsed as if it were given; `shown` describes it where the value alone is unclear. */
   | { readonly is: 'default'; readonly value: string; readonly shown?: string | undefined }
-  /** The setting is null, which means what `shown` says. */
+  /** The setting is null; `shown` describes what that means. */
   | { readonly is: 'unset'; readonly shown: string }
   /** Failure('usage') with this message. */
   | { readonly is: 'required'; readonly message: string };
 
-/** The one place that defines a setting. Flags, job files, their schemas and the documentation derive from it. */
+/** The single definition of a setting. Flags, job files, their schemas and the documentation derive from it. */
 export interface Setting<T = unknown> {
   /** For example `--max-wait`; null if there is no flag. */
   readonly flag: `--${string}` | null;
-  /** Path in a job file, lists as `[]`: `output.dir`, `sources[].text`; null: there is no key. */
+  /** Path in a job file, with lists as `[]`: `output.dir`, `sources[].text`; null if there is no key. */
   readonly key: string | null;
-  /** Read where neither a flag nor the job file gives a value. */
+  /** Environment variable, read if neither a flag nor the job file gives a value. */
   readonly variable: Variable | null;
   /** One line that starts with a verb or noun and ends without a full stop; literal words in backticks. */
   readonly help: string;
-  /** The help of a flag that turns the setting off (`--no-reuse`); null: `help`. */
+  /** Help of a flag that turns the setting off (`--no-reuse`); null to use `help`. */
   readonly flagHelp: string | null;
-  /** Continues the help of the flag. */
+  /** Text appended to the help of the flag. */
   readonly flagNote: string | null;
-  /** Continues the help of the key of a job file. */
+  /** Text appended to the help of the key in job files. */
   readonly keyNote: string | null;
-  /** A value as typed; null for switches. */
+  /** Example value as typed; null for switches. */
   readonly example: string | null;
   readonly kind: Kind<T>;
   readonly absent: Absent;
@@ -91,7 +91,7 @@ interface Required {
   readonly required: string;
 }
 
-/** A setting with a default, one that is null when it is not given (`unset`), or one that must be given. */
+/** Defines a setting with a default, an optional one, which is null if not given (`unset`), or a required one. */
 export function setting<T>(entry: Entry<T> & (WithDefault | Required)): Setting<T>;
 export function setting<T>(entry: Entry<T> & WithoutDefault): Setting<T | null>;
 export function setting<T>(entry: Entry<T> & (WithDefault | WithoutDefault | Required)): Setting<T | null> {

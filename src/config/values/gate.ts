@@ -15,7 +15,7 @@ type RateGate = (typeof RATE_GATES)[number];
 
 type CategoryGates = Readonly<Partial<Record<CategoryName, number>>>;
 
-/** Gates that were given; the others are open. */
+/** The gates that were given; the others stay unset. */
 export interface GivenGates {
   readonly rates: Readonly<Partial<Record<RateGate, number>>>;
   readonly categories: CategoryGates;
@@ -29,8 +29,8 @@ const RATE_BY_WORD: Readonly<Record<string, RateGate>> = {
 };
 
 /**
- * Gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor a category, and
- * for a rate that is not a share from 0 to 1.
+ * Parses gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor
+ * a category, and for a rate that is not a fraction from 0 to 1.
  */
 export function parseGates(texts: readonly WithOrigin<string>[]): GivenGates {
   const rates: Partial<Record<RateGate, number>> = {};
@@ -46,7 +46,7 @@ export function parseGates(texts: readonly WithOrigin<string>[]): GivenGates {
   return { rates, categories };
 }
 
-/** Limits of categories, as `hate=0.001` each. Failure('usage') as above. */
+/** Parses limits of categories, each as `hate=0.001`. Failure('usage') as in `parseGates`. */
 export function parseCategoryGates(texts: readonly WithOrigin<string>[]): CategoryGates {
   return parseGates(texts).categories;
 }
@@ -60,7 +60,7 @@ function splitGate({ value, place }: WithOrigin<string>): readonly [name: string
   );
 }
 
-/** All gates of a run: those of the job file, replaced by those of flags. */
+/** Merges all gates of a run: those of flags override those of the job file. */
 export function mergeGates(
   rates: Readonly<Record<RateGate, number | null>>,
   categories: CategoryGates,

@@ -3,7 +3,7 @@ import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts'
 
 /** The demonstration guard that a run starts itself. */
 export const EMBEDDED_GUARD = 'embedded:';
-/** The embedded guard with the scores of all categories for all content. */
+/** The embedded guard, returning the scores of all categories for all content. */
 export const EMBEDDED_ALL_SCORES = 'embedded:all-scores';
 
 /** Whether a guard is the demonstration guard. */
@@ -27,21 +27,27 @@ const DEFAULT_PORTS = {
 
 type Scheme = keyof typeof DEFAULT_PORTS;
 
-/** As model hubs, folders and Ollama write names. */
+/** Model names as written by model hubs, folders and Ollama. */
 const MODEL = /^[a-z0-9/][\w.:/-]{0,199}$/i;
 
 const SECRETS_HINT_SHORT = 'secrets come from the environment';
 const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets come from the environment';
 
 /**
- * A guard endpoint in the form that records use: `embedded:`, `embedded:all-scores`, or scheme, lower-case host and port. Over gRPC
- * `grpc://gpu-1:8001`, the port being 8001 when none is given; over REST the base address before `/v1`:
- * `http://gpu-1:9000`, the port being 9000 when none is given, or `https://guard.example`, with its port unless that is
- * 443 and its path if it has one; with the KServe v2 protocol over HTTP the base address before `/v2`, in the same way:
- * `kserve+http://gpu-1:8000`, `kserve+https://guard.example`; over a WebSocket, which takes generations only, `ws://gpu-1:8000` or `wss://`, the port
- * being 8000 when none is given; behind an OpenAI-compatible server the base address before `/v1`, with the model and its
- * family where they are needed: `openai+http://gpu-1:8000?model=meta-llama/Llama-Guard-3-8B&family=llama-guard`. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
- * the message.
+ * Parses a guard endpoint to the form used in records:
+ *
+ * - `embedded:` or `embedded:all-scores`
+ * - gRPC: scheme, lower-case host and port, `grpc://gpu-1:8001` (default port 8001)
+ * - REST: base address before `/v1`, `http://gpu-1:9000` (default port 9000), or `https://guard.example`, with its
+ * port
+ *   unless that is 443 and its path if it has one
+ * - KServe v2 over HTTP: base address before `/v2`, in the same way, `kserve+http://gpu-1:8000`,
+ *   `kserve+https://guard.example`
+ * - WebSocket, for generations only: `ws://gpu-1:8000` or `wss://` (default port 8000)
+ * - OpenAI-compatible server: base address before `/v1`, with the model and its family where needed,
+ *   `openai+http://gpu-1:8000?model=meta-llama/Llama-Guard-3-8B&family=llama-guard`
+ *
+ * Failure('usage') for anything else. The message never repeats a URL that may hold a secret.
  */
 function parseGuardUrl({ value, place }: WithOrigin<string>): string {
   const text = value.trim();
@@ -61,7 +67,7 @@ function parseGuardUrl({ value, place }: WithOrigin<string>): string {
   );
 }
 
-/** `model` as servers write it, and `family`: the only keys, in this order. */
+/** Parses `model`, as servers write it, and `family`: the only keys, in this order. */
 function parseOpenAi({ value, place }: WithOrigin<string>): string {
   const [location = '', query = ''] = value.split('?');
   const [, given = '', rest = ''] = /^([a-z+]*):(.*)$/is.exec(location) ?? [];
@@ -125,7 +131,7 @@ export function overTls(url: string): boolean {
   return /^(grpcs|((kserve|openai)\+)?https|wss):/.test(url);
 }
 
-/** Several endpoints in the order given. Failure('usage') also when one is named twice. */
+/** Parses several endpoints, in the order given. Failure('usage') also if one is named twice. */
 export function parseGuardUrls(given: readonly WithOrigin<string>[]): string[] {
   const urls: string[] = [];
   for (const located of given) {

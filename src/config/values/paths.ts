@@ -5,7 +5,7 @@ import { openForAppending } from '../../files/create-file.ts';
 import { findEnclosingRunDirectory } from '../../files/folders.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
-/** Absolute paths of folders. Failure('usage') for a path without one. */
+/** Resolves folders to absolute paths. Failure('usage') for a path that is not a folder. */
 export async function parseFolders(given: readonly WithOrigin<string>[], folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const { value, place } of given) {
@@ -17,7 +17,10 @@ export async function parseFolders(given: readonly WithOrigin<string>[], folder:
   return paths;
 }
 
-/** The absolute path of a folder that exists or can be made. Failure('usage') where something else is in its place. */
+/**
+ * Resolves a folder that exists or can be created to its absolute path. Failure('usage') if its place is taken by
+ * something else.
+ */
 export async function parseOutputFolder(
   { value, place }: WithOrigin<string>,
   folder: string,
@@ -34,8 +37,9 @@ export async function parseOutputFolder(
 }
 
 /**
- * Folders of corpora on this machine or in object storage, given as `name=folder`, or as a folder that has the name of the corpus: absolute
- * paths by the name of the corpus. Failure('usage') for a missing path, and for a name given twice.
+ * Resolves folders of corpora on this machine or in object storage, given as `name=folder`, or as a folder with the
+ * name of the corpus. Returns absolute paths by corpus name. Failure('usage') for a missing path, and for a name
+ * given twice.
  */
 export async function parseCorpusRoots(
   given: readonly WithOrigin<string>[],
@@ -58,7 +62,7 @@ export async function parseCorpusRoots(
   return roots;
 }
 
-/** A path in object storage. Failure('usage') for one without a valid bucket. */
+/** Checks a path in object storage. Failure('usage') for one without a valid bucket. */
 export function checkObjectPath({ value, place }: WithOrigin<string>): string {
   if (parseObjectPath(value) !== null) return value;
   throw usageError(
@@ -68,8 +72,8 @@ export function checkObjectPath({ value, place }: WithOrigin<string>): string {
 }
 
 /**
- * The absolute path of a file of chain heads. Creates the file, so that one that cannot be written is known at the
- * start. Failure('usage') when it cannot be written, or is in a run directory.
+ * Resolves a file of chain heads to its absolute path. Creates the file, so an unwritable one is detected at the
+ * start. Failure('usage') if it cannot be written or is in a run directory.
  */
 export async function resolveHeadFile({ value, place }: WithOrigin<string>, folder: string): Promise<string> {
   const path = resolve(folder, value);
@@ -92,7 +96,10 @@ export async function resolveHeadFile({ value, place }: WithOrigin<string>, fold
   return path;
 }
 
-/** A program and its arguments. A program with a slash is relative to `folder`; one without is looked up in PATH. */
+/**
+ * Resolves a program and its arguments. A program with a slash is relative to `folder`; one without is looked up in
+ * PATH.
+ */
 export function resolveCommand([program, ...args]: readonly string[], folder: string): readonly string[] {
   return [program!.includes('/') ? resolve(folder, program!) : program!, ...args];
 }

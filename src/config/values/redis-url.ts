@@ -1,9 +1,9 @@
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import { REDIS_PREFIX } from '../settings/entries/environment.ts';
 
-/** The address of the fleet's Redis. It holds the password: never printed or stored. */
+/** The address of the fleet's Redis. It contains the password and is never printed or stored. */
 export interface RedisAddress {
-  /** As given: passed on to child processes through their environment. */
+  /** The URL as given, passed on to child processes through their environment. */
   readonly url: string;
   /** A TCP host and port, or the path of a Unix socket. */
   readonly at: { readonly host: string; readonly port: number } | { readonly path: string };
@@ -11,11 +11,11 @@ export interface RedisAddress {
   readonly username: string | null;
   readonly password: string | null;
   readonly database: number;
-  /** Prefix of every key. In braces, it is a hash tag: a Redis cluster keeps all keys on one node. */
+  /** Prefix of every key. In braces, it is a hash tag, which makes a Redis cluster keep all keys on one node. */
   readonly prefix: string;
-  /** For messages: the address without user, password and database. */
+  /** The address without user, password and database, for messages. */
   readonly shown: string;
-  /** `--redis` or `REDIS_URL`: where the setting came from. */
+  /** Origin of the setting: `--redis` or `REDIS_URL`. */
   readonly place: string;
 }
 

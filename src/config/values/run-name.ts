@@ -3,7 +3,9 @@ import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts'
 
 const MAX_LENGTH = 48;
 
-/** Lower-case letters, digits and single hyphens between them, at most 48: safe in every file name. */
+/**
+ * Reduces text to lower-case letters, digits and single hyphens between them, at most 48: safe in every file name.
+ */
 function slug(text: string): string {
   return text
     .normalize('NFKD')
@@ -14,7 +16,10 @@ function slug(text: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** A run's name as the user gave it, which becomes part of a folder's name. Failure('usage') when it is not a slug. */
+/**
+ * Checks a run's name as given by the user, which becomes part of a folder's name. Failure('usage') if it is not a
+ * slug.
+ */
 export function parseRunName({ value, place }: WithOrigin<string>): string {
   const fit = slug(value);
   if (value !== fit || fit === '') {
@@ -27,17 +32,17 @@ export function parseRunName({ value, place }: WithOrigin<string>): string {
   return value;
 }
 
-/** The name of a run whose user gave none: after its job file or its first corpus. */
+/** The default name of a run, taken from its job file or its first corpus. */
 export function runNameFromPath(path: string): string {
   return slug(basename(path).replace(/\.[a-z0-9]{1,5}(\.gz)?$/i, '')) || 'run';
 }
 
-/** The time of its creation, the name, four hexadecimal digits. */
+/** Creation time, name, and four hexadecimal digits. */
 const RUN_ID = /^\d{8}T\d{6}Z-([a-z0-9-]{1,48})-[0-9a-f]{4}$/;
 
 /**
- * Whether a string is the name of a run (`20261121T020000Z-nightly-ab12`): the name of its directory, and in the keys
- * of its fleet. To be asked of every such text that comes from outside before it becomes part of a path or a pattern.
+ * Whether a string is the name of a run (`20261121T020000Z-nightly-ab12`), which is used for its directory and in
+ * the keys of its fleet. Call it for every such string from outside before it becomes part of a path or a pattern.
  */
 export function isRunId(text: string): boolean {
   const name = RUN_ID.exec(text)?.[1];

@@ -5,16 +5,16 @@ export const CATCH_UP = ['once', 'never'] as const;
 
 /** When a scheduler starts a job. */
 export interface Schedule {
-  /** Five fields, or six with seconds in front. */
+  /** Five fields, or six with a leading one for seconds. */
   readonly cron: string;
-  /** IANA name. */
+  /** IANA time zone name. */
   readonly timezone: string;
   readonly catchUp: (typeof CATCH_UP)[number];
-  /** How long its finished runs are kept, in milliseconds; null: until somebody purges them. */
+  /** How long finished runs are kept, in milliseconds; null to keep them until they are purged manually. */
   readonly keepMs: number | null;
 }
 
-/** Failure('usage') for a cron expression that the scheduler's library cannot read, or that never comes due. */
+/** Failure('usage') for a cron expression that the scheduler's library cannot read or that never comes due. */
 export async function parseCron({ value, place }: WithOrigin<string>): Promise<string> {
   const { Cron } = await import('croner');
   let next: Date | null;

@@ -7,12 +7,14 @@ import { resolveCommand } from './paths.ts';
 
 const MIN_CHARACTERS = 32;
 
-/** Whether `onFinish` names a webhook, not a program. */
+/** Whether `onFinish` names a webhook rather than a program. */
 export function isWebhook(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** A program with its arguments, or the URL of a webhook. Failure('usage') for a URL that is not safe to use. */
+/**
+ * Parses a program with its arguments, or the URL of a webhook. Failure('usage') for a URL that is not safe to use.
+ */
 export function parseOnFinish(texts: Texts, folder: string): readonly string[] {
   const [{ value, place }, ...more] = texts;
   if (!isWebhook(value)) {
@@ -32,7 +34,7 @@ export function parseOnFinish(texts: Texts, folder: string): readonly string[] {
   return [url.href];
 }
 
-/** The secret that notices are signed with; null without a webhook. Failure('usage') if it is missing or too short. */
+/** Reads the secret that signs notices; null without a webhook. Failure('usage') if it is missing or too short. */
 export function webhookSecretFor(onFinish: readonly string[], env: NodeJS.ProcessEnv): KeyObject | null {
   if (onFinish.length === 0 || !isWebhook(onFinish[0]!)) return null;
   const secret = env[WEBHOOK_SECRET.name] ?? '';

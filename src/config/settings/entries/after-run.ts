@@ -28,7 +28,7 @@ export const ON_FINISH = setting({
   example: './note-head.sh',
 });
 
-/** Longest key, in characters. */
+/** Maximum length of a key, in characters. */
 const MAX_KEY_LENGTH = 64;
 
 export const CLEAN = setting({

@@ -13,7 +13,7 @@ import {
   TEXT_COLUMN,
 } from './sources.ts';
 
-/** The settings that may be given for some files of a source: how they are read. */
+/** The settings for reading files that may be given for only some files of a source. */
 export const FILE_SETTINGS: readonly Setting[] = [
   ...[TEXT_COLUMN, ID_COLUMN, AUDIT, AS_STREAM, STREAM_CADENCE, ENCODING, LAYOUT, HEADER],
 ];
@@ -55,12 +55,12 @@ function parseGlob({ value, place }: WithOrigin<string>): string {
   return value;
 }
 
-/** A setting of a source as it is typed behind `--for`: with a flag that names the glob. */
+/** A setting of a source as typed after `--for`: with a flag that names the glob. */
 export function forGlob<T>(glob: string, each: Setting<T>): Setting<T> {
   return { ...each, flag: `--for ${glob} ${each.flag}`, key: null };
 }
 
-/** A setting of a source as it is in the index-th entry of `for` in a job file. */
+/** A setting of a source as written in entry `index` of `for` in a job file. */
 export function forEntry<T>(index: number, each: Setting<T>): Setting<T> {
   return { ...each, key: each.key!.replace(SOURCE_KEY, `${SOURCE_KEY}for.${index}.`) };
 }

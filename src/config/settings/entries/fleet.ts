@@ -17,7 +17,7 @@ const redis = {
 
 export const REDIS = setting({ ...redis, unset: 'none' });
 
-/** The Redis of a process that is a part of a fleet. */
+/** The Redis of a process that is part of a fleet. */
 export const FLEET_REDIS = setting({
   ...redis,
   required: 'name the Redis of the fleet with --redis or REDIS_URL',
@@ -66,7 +66,7 @@ export const LOCK = setting({
   example: '60s',
 });
 
-/** How long a run on a fleet, or a worker, waits for guards: Redis keeps the work meanwhile. */
+/** How long a run on a fleet, or a worker, waits for guards; Redis keeps the work in the meantime. */
 export const FLEET_MAX_WAIT = '2h';
 
 export const START_WAIT = setting({

@@ -5,7 +5,7 @@ import { list, RATE, SWITCH } from '../kinds.ts';
 import type { Kind } from '../setting.ts';
 import { setting } from '../setting.ts';
 
-/** Replaces the gates of a job file that it names. */
+/** Gates from flags, which override gates of the same name in a job file. */
 export const FAIL_IF = setting({
   flag: '--fail-if',
   help: 'status 3 when flagged-rate, blocked-rate, error-rate, uncovered-rate or the rate of a category such as hate is above a share from 0 to 1',

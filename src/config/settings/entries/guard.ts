@@ -9,10 +9,13 @@ import { type WithOrigin, usageError } from '../../usage-error.ts';
 import { readTextFile } from '../../yaml-file.ts';
 import { GUARD_URL } from './environment.ts';
 
-/** Characters of a policy: about 16,000 tokens, which every request carries. */
+/** Maximum characters of a policy: about 16,000 tokens, which every request carries. */
 const MAX_POLICY_CHARS = 64 * 1024;
 
-/** Reads a written policy. Failure('usage') when it cannot be read, is blank or too long. `named` as in `readTextFile`. */
+/**
+ * Reads a written policy. Failure('usage') if it cannot be read, is blank or too long. `named` as in
+ * `readTextFile`.
+ */
 async function readGuardPolicy(absolute: string, named: WithOrigin<string>): Promise<GuardPolicy> {
   const { text, sha256 } = await readTextFile(absolute, named);
   if (text.trim() === '') throw usageError(named.value, 'is blank, so there is nothing to judge by');
@@ -43,14 +46,14 @@ export const GUARD = setting({
   example: 'grpc://gpu-1:8001',
 });
 
-/** The guard of a worker, which does not judge with the demonstration guard unless told to. */
+/** The guard of a worker, which uses the demonstration guard only if told to. */
 export const WORKER_GUARD = setting({
   ...guard,
   required: 'a worker needs a guard: name it with --guard or GUARD_URL (embedded: is one)',
   example: 'grpc://127.0.0.1:8001',
 });
 
-/** The gateway's guard, with the same rules. The dashboard works without one. */
+/** The guard of the gateway, with the same rules. The dashboard works without one. */
 export const GATEWAY_GUARD = setting({
   ...guard,
   unset: 'none: the API answers 503',

@@ -64,7 +64,7 @@ export const INCLUDE_CONTENT = setting({
   shown: 'the record holds no content',
 });
 
-/** The folder of the runs, for commands that only look at them. */
+/** The folder of the runs, for commands that only read them. */
 export const RUNS_FOLDER = setting({
   flag: '--out',
   help: 'folder of the runs',
@@ -73,7 +73,7 @@ export const RUNS_FOLDER = setting({
   example: '/data/runs',
 });
 
-/** The folder that a sink may write to. */
+/** The folder to which a sink may write. */
 export const RUNS_ROOT = setting({
   flag: '--root',
   help: 'folder with run directories; nothing outside it is written',
@@ -82,7 +82,7 @@ export const RUNS_ROOT = setting({
   example: '/data/runs',
 });
 
-/** The folder that `normalize` writes to. */
+/** The folder to which `normalize` writes. */
 export const NORMAL_FORMS_FOLDER = setting({
   flag: '--out',
   help: 'folder to write to; created if missing',

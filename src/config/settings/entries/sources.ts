@@ -8,7 +8,7 @@ function parseColumn({ value, place }: WithOrigin<string>): string {
   return value;
 }
 
-/** A WHATWG encoding label, in lower case. Failure('usage') for one that this Node.js does not know. */
+/** Parses a WHATWG encoding label, in lower case. Failure('usage') for one that this Node.js does not support. */
 function parseEncoding({ value, place }: WithOrigin<string>): string {
   const label = value.trim().toLowerCase();
   try {
@@ -23,7 +23,7 @@ function parseEncoding({ value, place }: WithOrigin<string>): string {
   return label;
 }
 
-/** In a job file only: on the command line, sources are arguments. */
+/** Only for job files: on the command line, sources are arguments. */
 export const SOURCE_PATH = setting({
   key: 'sources[].path',
   help: 'file, folder or glob',
