@@ -15,11 +15,11 @@ interface CommandLine {
 }
 
 export interface Confinement {
-  /** Virtual memory that it may allocate, in bytes; allocations beyond it fail. */
+  /** Maximum virtual memory it may allocate, in bytes; allocations beyond it fail. */
   readonly memoryBytes: number;
   /**
-   * Absolute paths of all files that it reads, so that it can run as a user without permissions (nobody); null if it also
-   * opens files that perhaps only the current user may read.
+   * Absolute paths of all files it reads, which allows it to run as a user without permissions (nobody). Null if it
+   * also opens files that only the current user may be able to read.
    */
   readonly reads: readonly string[] | null;
   /** Process id of its parent; default: this process. */
@@ -27,13 +27,14 @@ export interface Confinement {
 }
 
 /**
- * Returns a command line that runs a program that parses untrusted files, as confined as this system allows:
+ * Returns a command line that sandboxes a program that parses untrusted files, as strictly as this system allows:
  *
  * - Its memory is bounded (Linux).
- * - The kernel sends it SIGKILL when its parent dies, even if the program hangs or is stopped. This takes Linux and
- *   `setpriv` of util-linux 2.33 or newer. Elsewhere it has to notice that its output is no longer read.
+ * - The kernel sends it SIGKILL when its parent dies, even if the program hangs or is stopped. This takes Linux
+ *   and `setpriv` of util-linux 2.33 or newer. Elsewhere it has to notice that its output is no longer read.
  * - It can neither read the environment and memory of other processes nor reach the network: it runs in its own
- *   namespaces (Linux, where users may create them). Started by root, it runs as nobody, or as root without capabilities.
+ *   namespaces (Linux, where users may create them). Started by root, it runs as nobody, or as root without
+ *   capabilities.
  *
  * The process id is that of the program. A program that does not exist ends with status 127.
  */
@@ -54,7 +55,7 @@ export function confined(
 }
 
 /**
- * Signals that end a program because of what its own code did, here triggered by the file it decodes. A library whose
+ * Signals that end a program because of its own code, here triggered by the file it decodes. A library whose
  * allocation fails aborts or traps.
  */
 export const CRASHES: ReadonlySet<NodeJS.Signals> = new Set([

@@ -4,17 +4,17 @@ import { confined, CRASHES } from './confined.ts';
 import { processorTime } from './processor-time.ts';
 import { TimeLimit } from './time-limit.ts';
 
-/** Variables that such a process needs. Keys and addresses do not belong in a process that parses untrusted files. */
+/** Variables that the process needs. Keys and addresses must not reach a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
 
-/** Processor time for one answer, unless more is asked for. */
+/** Maximum processor time for one answer, unless the caller allows more. */
 const ANSWER_MS = 60_000;
-/** Wall-clock time per processor time, also on a busy machine. */
+/** Wall-clock time allowed per processor time, which must suffice on a busy machine. */
 const WALL_FACTOR = 10;
 
 /**
- * Why a process gave no answer: its own code crashed on the file; it ended for another reason; its answer was longer, or
- * took longer, than it may.
+ * Why a process gave no answer: its own code crashed on the file, it ended for another reason, or its answer was
+ * too long or took too long.
  */
 export type ProcessFault = 'crashed' | 'ended' | 'too-large' | 'too-slow';
 
@@ -29,9 +29,9 @@ export class ProcessFailure extends Error {
 }
 
 interface LineProcessOptions {
-  /** Virtual memory that it may allocate, in bytes. */
+  /** Maximum virtual memory it may allocate, in bytes. */
   readonly memoryBytes: number;
-  /** Become the descriptors 3 and following of the process. They may be closed once the constructor returns. */
+  /** Become descriptors 3 and up in the process. The caller may close them once the constructor returns. */
   readonly descriptors: readonly number[];
 }
 
@@ -48,7 +48,7 @@ interface Waiting {
 }
 
 /**
- * A confined process that reads one untrusted file and answers requests, both lines of JSON, one at a time
+ * A sandboxed process that reads one untrusted file and answers requests one at a time; both are lines of JSON
  * (`serveLines`). While idle, it does not keep this process alive.
  *
  *   idle ── ask() ──► asked ── answer ──► idle
@@ -61,13 +61,13 @@ export class LineProcess {
   #waiting: Waiting | null = null;
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** Processor time it had used at its last answer. */
+  /** Processor time used up to its last answer. */
   #usedMs = 0;
 
-  /** `entry`: path of its compiled entry point. */
+  /** `entry` is the path of its compiled entry point. */
   constructor(entry: string, { memoryBytes, descriptors }: LineProcessOptions) {
     const env = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
-    // It reopens its descriptors, which perhaps only the current user may read.
+    // It reopens its descriptors, which only the current user may be able to read.
     const { command, args } = confined(process.execPath, [entry], { memoryBytes, reads: null });
     this.#child = spawn(command, args, {
       cwd: '/',
@@ -90,8 +90,8 @@ export class LineProcess {
   }
 
   /**
-   * Asks for an answer of up to `maxBytes`. Rejects with ProcessFailure and with the signal's reason; a crash, an excess
-   * and an abort end the process.
+   * Asks for an answer of up to `maxBytes`. Rejects with ProcessFailure or the signal's reason. A crash, an excess
+   * or an abort ends the process.
    */
   async ask<T extends { readonly cpuMs: number }>(
     request: object,

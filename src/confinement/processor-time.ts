@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 
 /** A clock tick (USER_HZ) is 10 ms on every architecture that Node runs on. */
 const TICK_MS = 10;
-/** Fields of /proc/pid/stat (proc(5)), counted from behind the program's name, which may hold spaces. */
+/** Fields of /proc/pid/stat (proc(5)), counted after the program's name, which may contain spaces. */
 const [USER_TICKS, SYSTEM_TICKS] = [11, 12];
 
 /**
- * Processor time that a process has used so far, in milliseconds, with a resolution of 10 ms, or of 1 s on systems
- * without /proc; null if the process is gone or cannot be queried.
+ * Returns the processor time used by a process so far, in milliseconds, with a resolution of 10 ms, or 1 s on
+ * systems without /proc; null if the process is gone or cannot be queried.
  */
 export async function processorTime(pid: number): Promise<number | null> {
   return process.platform === 'linux' ? timeInProc(pid) : timeByPs(pid);
@@ -24,7 +24,7 @@ async function timeInProc(pid: number): Promise<number | null> {
   }
 }
 
-/** By `ps`, which is part of POSIX. */
+/** Like `processorTime`, but with `ps`, which is part of POSIX. */
 export function timeByPs(pid: number): Promise<number | null> {
   return new Promise((resolve) => {
     execFile('ps', ['-o', 'time=', '-p', String(pid)], (error, stdout) =>
@@ -33,7 +33,7 @@ export function timeByPs(pid: number): Promise<number | null> {
   });
 }
 
-/** Parses [[days-]hours:]minutes:seconds, with seconds that may have a fraction. */
+/** Parses [[days-]hours:]minutes:seconds, where the seconds may have a fraction. */
 function parseTime(text: string): number | null {
   const parts = /^(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+(?:\.\d+)?)$/.exec(text);
   if (parts === null) return null;

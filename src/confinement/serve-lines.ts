@@ -1,18 +1,18 @@
 import { createInterface } from 'node:readline';
 
 /**
- * The other end of a `LineProcess`: answers each line on stdin with a line on stdout, in order, with the processor time of
- * the process so far. Runs until its input ends or its parent kills it, and then ends the process.
+ * The child's side of a `LineProcess`: answers each line on stdin with a line on stdout, in order, including the
+ * processor time used so far. Runs until its input ends or its parent kills it, and then ends the process.
  */
 export async function serveLines<Request>(answer: (request: Request) => Promise<object>): Promise<never> {
   // A service manager sends SIGTERM to every process of the service; the parent decides when this one ends.
   process.on('SIGTERM', () => undefined);
-  // There is nothing to clean up, and an exit would wait for what still runs.
+  // There is nothing to clean up, and a normal exit would wait for unfinished work.
   process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'));
   for await (const line of createInterface({ input: process.stdin })) {
     const result = await answer(JSON.parse(line) as Request);
     const { user, system } = process.cpuUsage();
-    // Any library may have made the pipe non-blocking: only this stream waits for a parent that is busy.
+    // Any library may have made the pipe non-blocking; only this stream waits for a busy parent.
     process.stdout.write(`${JSON.stringify({ ...result, cpuMs: (user + system) / 1000 })}\n`);
   }
   process.kill(process.pid, 'SIGKILL');

@@ -1,8 +1,8 @@
 import { WaitList } from './wait-list.ts';
 
-/** Admitted work. Release it in a `finally`, so that it makes room however the work ends. */
+/** Admitted work. Release it in a `finally`, so it always makes room however the work ends. */
 interface Permit {
-  /** What the work began shows in `hasRoom` from now on. Work that never gets this far need not call it. */
+  /** Marks the work as visible to `hasRoom` from now on. Work that never gets this far need not call it. */
   begun(): void;
   /** Makes room for others. Idempotent. */
   release(): void;
@@ -17,10 +17,12 @@ export class Admission {
   readonly #hasRoom: (arriving: number) => boolean;
   readonly #waiting = new WaitList();
   #running = 0;
-  /** The part of `#running` that was admitted and has not begun yet. */
+  /** Size of the work in `#running` that was admitted but has not begun. */
   #arriving = 0;
 
-  /** `hasRoom`: whether more may be admitted, while work of size `arriving` was admitted and does not show yet. */
+  /**
+   * `hasRoom` returns whether more may be admitted while work of size `arriving` is admitted but not yet visible.
+   */
   constructor(maxSize: number, hasRoom: (arriving: number) => boolean) {
     this.#maxSize = maxSize;
     this.#hasRoom = hasRoom;
@@ -52,7 +54,7 @@ export class Admission {
     return { begun, release };
   }
 
-  /** Admits what there is room for. To be called when `hasRoom` may have become true. */
+  /** Admits waiting work while there is room. Call it when `hasRoom` may have become true. */
   admit(): void {
     this.#waiting.offerTurns();
   }

@@ -12,7 +12,7 @@ export function backoffMs(attempt: number, baseMs: number, capMs: number): numbe
   return full - randomInt(Math.floor(full / 2) + 1);
 }
 
-/** Backoff before a request is retried at a guard that is in use: 50 ms, doubling up to 5 s. */
+/** Backoff in milliseconds before a request to a busy guard is retried: 50 ms, doubling up to 5 s. */
 export function retryMs(attempt: number): number {
   return backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
 }

@@ -1,8 +1,8 @@
 import { WaitList } from './wait-list.ts';
 
 /**
- * Bounds the bytes between two points of a pipeline. An entry larger than the whole budget goes alone. First come,
- * first served, so a large entry is not starved by small ones.
+ * Limits the bytes between two points of a pipeline. An entry larger than the whole budget is admitted alone. First
+ * come, first served, so large entries are not starved by small ones.
  */
 export class ByteBudget {
   readonly #maxBytes: number;

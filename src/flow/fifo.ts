@@ -1,4 +1,4 @@
-/** Free slots at the front from which on compacting is worth its cost. */
+/** Minimum free slots at the front that make compacting worth its cost. */
 const MIN_FREE = 1024;
 
 /** A first-in, first-out queue; each operation but `keep` takes amortized constant time per value. */

@@ -1,6 +1,6 @@
 /**
- * What became of an offered turn. `taken`: the waiter took what it waits for. `skipped`: it cannot go on yet, but those
- * behind it may. `blocked`: neither it nor those behind it can go on yet.
+ * Result of an offered turn. `taken`: the waiter took what it was waiting for. `skipped`: it cannot go on yet, but
+ * those behind it may. `blocked`: neither it nor those behind it can go on yet.
  */
 export type TurnTaken = 'taken' | 'skipped' | 'blocked';
 
@@ -54,7 +54,7 @@ export class WaitList {
   /** Offers every waiter its turn, in order of arrival, until one blocks those behind it. */
   offerTurns(): void {
     for (const waiter of this.#waiters) {
-      // Its own listener has not run yet, and removes it.
+      // Its own listener has not run yet; it will remove the waiter.
       if (waiter.signal.aborted) continue;
       const turn = waiter.take();
       if (turn === 'blocked') return;

@@ -39,8 +39,7 @@ const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets
  * - `embedded:` or `embedded:all-scores`
  * - gRPC: scheme, lower-case host and port, `grpc://gpu-1:8001` (default port 8001)
  * - REST: base address before `/v1`, `http://gpu-1:9000` (default port 9000), or `https://guard.example`, with its
- * port
- *   unless that is 443 and its path if it has one
+ *   port unless that is 443 and its path if it has one
  * - KServe v2 over HTTP: base address before `/v2`, in the same way, `kserve+http://gpu-1:8000`,
  *   `kserve+https://guard.example`
  * - WebSocket, for generations only: `ws://gpu-1:8000` or `wss://` (default port 8000)
