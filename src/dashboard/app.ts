@@ -17,7 +17,7 @@ import { addAccessRules } from './session/access.ts';
 export interface AppParts extends SessionParts, RunParts, ItemParts, ContentParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
-  /** Takes one human-readable line about an unexpected error. */
+  /** Prints one human-readable line about an unexpected error. */
   readonly say: Say;
 }
 
@@ -39,7 +39,7 @@ export function createApp(parts: AppParts): Promise<AppSite> {
     errorOf: (error, request) => {
       const known = toDashboardError(error);
       if (known === null) {
-        // A message that is not ours could quote content.
+        // The message of an error that is not ours could quote content.
         const kind = error instanceof Error ? error.constructor.name : typeof error;
         parts.say(
           `the dashboard failed on ${request?.method} ${request?.routeOptions.url ?? 'a path'} (${kind})`,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { isNestedTooDeeply } from '../formats/json/json-record.ts';
 import { DashboardError } from './errors.ts';
 
-/** The value of a JSON body; undefined for an empty one. */
+/** Parses a JSON body; undefined for an empty one. */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes) || isNestedTooDeeply(bytes)) throw notJson();
@@ -14,7 +14,7 @@ export function parseBody(bytes: Buffer): unknown {
   }
 }
 
-/** Validates the body of a request. INVALID_REQUEST names the first key that does not fit. */
+/** Validates the body of a request. INVALID_REQUEST names the first invalid key. */
 export function parseRequestBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;

@@ -23,32 +23,32 @@ import { Sessions } from './session/sessions.ts';
 const TOKEN_BYTES = 32;
 
 export interface DashboardOptions {
-  /** Absolute folder of the runs; it need not exist. */
+  /** Absolute folder of the runs, which need not exist. */
   readonly out: string;
-  /** Absolute folders that content may be read from; at least one. */
+  /** Absolute folders from which content may be read; at least one. */
   readonly roots: readonly string[];
-  /** Opens the dashboard; null: a random one that is made now. */
+  /** Token that opens the dashboard; null to create a random one. */
   readonly token: string | null;
-  /** Opens it too, with the right to release restricted items; null if nobody has that right. */
+  /** Token that also opens it, with the right to release restricted items; null if they cannot be released. */
   readonly releaseToken: string | null;
   readonly pool: Pick<GuardPool, 'status'>;
   /** The Redis of the fleet; null if there is none. */
   readonly redis: RedisAddress | null;
-  /** Names the folder of this user's key. */
+  /** Environment that determines the folder of this user's key. */
   readonly env: NodeJS.ProcessEnv;
   /** How long a session lasts, in milliseconds. Default: 12 h. */
   readonly sessionLifetimeMs?: number;
-  /** Takes one human-readable line. */
+  /** Prints one human-readable line. */
   readonly say: Say;
 }
 
-/** The dashboard: what an HTTP server serves for it, and what it does meanwhile. */
+/** The dashboard: the site to serve over HTTP, and its background work. */
 export interface Dashboard {
   readonly site: Omit<SecondSite, 'takes'>;
-  /** Opens it. */
+  /** Token that opens the dashboard. */
   readonly token: string;
   readonly needs: Readiness;
-  /** Ends what is read for requests. */
+  /** Aborts reading for requests. */
   close(): Promise<void>;
 }
 
@@ -79,10 +79,11 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     needs: fleet === null ? {} : { redis: () => fleet.answers() },
     site: {
       ...site,
-      // The app asks for a session or the token itself: its pages need neither.
+      // The app itself asks for a session or the token: its pages need neither.
       token: null,
       maxBodyBytes: MAX_BODY_BYTES,
-      // With a token of its own it may be behind a proxy, under another name. A page of that name has no session here.
+      // With a configured token it may be behind a proxy, under another name. A page under that name has no session
+      // here.
       anyHost: options.token !== null,
     },
     close: async () => {
@@ -93,7 +94,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   };
 }
 
-/** The services that runs depend on, as this server sees them. `fleet` is null without Redis. */
+/** State of the services that runs depend on, as seen by this server. `fleet` is null without Redis. */
 async function healthOf(
   pool: Pick<GuardPool, 'status'>,
   fleet: FleetLink | null,

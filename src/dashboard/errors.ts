@@ -11,9 +11,9 @@ const STATUS = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
-  /** Not in the state that the run is in. */
+  /** The run is in a state that does not allow the request. */
   CONFLICT: 409,
-  /** The item has a review that is newer than the one that was seen. */
+  /** The item has a newer review than the one the reviewer saw. */
   REVIEWED_MEANWHILE: 409,
   TOO_LARGE: 413,
   UNSUPPORTED_TYPE: 415,
@@ -24,11 +24,11 @@ const STATUS = {
 
 export type DashboardCode = keyof typeof STATUS;
 
-/** An error answer. Its message is human-readable and never quotes content. */
+/** An error answer with a human-readable message, which never quotes content. */
 export class DashboardError extends Error {
   override readonly name = 'DashboardError';
   readonly code: DashboardCode;
-  /** Key of the body that is wrong, where that is known. */
+  /** Key of the invalid part of the body, if known. */
   readonly field: string | undefined;
 
   constructor(code: DashboardCode, message: string, field?: string) {
@@ -47,7 +47,7 @@ export class DashboardError extends Error {
   }
 }
 
-/** The codes of errors of HTTP, by their status. */
+/** Error codes by HTTP status. */
 const BY_STATUS: Readonly<Record<number, DashboardCode>> = {
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',

@@ -6,39 +6,45 @@ import type { CurrentReview, Review } from '../../record/reviews/review.ts';
 
 export type { CurrentReview, Release, Review, ReviewProgress } from '../../record/reviews/review.ts';
 
-/** Body of `POST /api/runs/:run/items/:seq/reviews`: what a person decides on an item. */
+/** Body of `POST /api/runs/:run/items/:seq/reviews`: a person's decision on an item. */
 export const NEW_REVIEW = z.strictObject({
-  /** Null takes back the last decision: the one before it counts again. */
+  /** Null takes back the last decision: the previous one is valid again. */
   decision: z.enum(DECISIONS).nullable(),
-  /** Categories that the person finds; null if the person names none. */
+  /** Categories found by the person; null if the person names none. */
   categories: z.array(z.enum(CATEGORY_KEYS)).max(CATEGORY_KEYS.length).nullable().default(null),
   note: z.string().max(2000).default(''),
   /** Whether the content of the item was shown to the reviewer. */
   seen: z.boolean().default(false),
   /**
-   * `number` of the last review of the item that the reviewer knows, 0 for none. If there is a newer one, the answer is 409
-   * with it, and nothing is saved. Null: save in any case.
+   * `number` of the last review of the item that the reviewer has seen, 0 for none. If there is a newer one, it is
+   * returned with status 409, and nothing is saved. Null to save in any case.
    */
   after: z.int().min(0).nullable().default(null),
 });
 
-/** A review that was saved, and the review of its item that counts now; null: the item is open. */
+/** A saved review, and the review of its item that is now valid; null if the item is open. */
 export interface SavedReview extends Review {
   readonly current: CurrentReview | null;
 }
 
-/** Answer to it, with the other items of the run that have the content, at most 10,000. */
+/** The answer, with up to 10,000 other items of the run that have the content. */
 export interface SavedWithCopies extends SavedReview {
   readonly copies: readonly number[];
 }
 
-/** Body of `POST /api/runs/:run/items/:seq/release`: why an item restricted for Sexual Content may be shown. */
+/**
+ * Body of `POST /api/runs/:run/items/:seq/release`: the reason why an item restricted for Sexual Content may be
+ * shown.
+ */
 export const NEW_RELEASE = z.strictObject({ note: z.string().max(2000).regex(/\S/, 'a note is needed') });
 
-/** Items that one request may decide. */
+/** Maximum items decided in one request. */
 const MAX_BULK = 200;
 
-/** Body of `POST /api/runs/:run/reviews`: what a person decides on many items at once. Each is decided as by itself. */
+/**
+ * Body of `POST /api/runs/:run/reviews`: a person's decision on many items. Each is handled as in a request of its
+ * own.
+ */
 export const NEW_REVIEWS = z.strictObject({
   items: z
     .array(
@@ -55,16 +61,16 @@ export const NEW_REVIEWS = z.strictObject({
 export type NewReviews = z.input<typeof NEW_REVIEWS>;
 
 /**
- * Together the first of the items, or all: after a failure, the answer ends with what was saved before. Ask for the others
- * again to be told why.
+ * Answer about all items, or only the first ones: after a failure, it covers what was saved before. Requesting the
+ * remaining items again returns the error.
  */
 export interface SavedReviews {
   readonly saved: readonly SavedReview[];
-  /** Items that were left alone: somebody has reviewed them meanwhile, or they are restricted. */
+  /** Items that were skipped, because they are restricted or have been reviewed by someone else in the meantime. */
   readonly left: readonly number[];
 }
 
-/** Body of `POST /api/session/reviewer`: how somebody is named in reviews from now on. */
+/** Body of `POST /api/session/reviewer`: the name that a person gives for their future reviews. */
 export const REVIEWER = z.strictObject({
   name: z
     .string()

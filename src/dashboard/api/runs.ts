@@ -5,37 +5,37 @@ import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
 import type { NotJudged } from '../../domain/words/not-judged.ts';
 
 /**
- * `stopped`: there is work left, and no feeder. `purged`: it was finished, and only its counts are kept. `unreadable`: the
+ * `stopped`: there is work left, but no feeder. `purged`: finished, and only its counts are kept. `unreadable`: the
  * directory cannot be read as a run.
  */
 export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'purged' | 'unreadable';
 
-/** Requests that change what a run does. */
+/** Requests that change the state of a run. */
 export const RUN_ACTIONS = ['pause', 'continue', 'cancel'] as const;
 
 export type RunAction = (typeof RUN_ACTIONS)[number];
 
 /** A run as a row of the list of runs. */
 export interface RunRow {
-  /** Name of the run directory: its key in all paths of the API. */
+  /** Name of the run directory, which is its key in all paths of the API. */
   readonly run: string;
-  /** Name that the job or the user gave it. */
+  /** Name given by the job or the user. */
   readonly name: string;
   /** ISO 8601, UTC; null if the directory cannot be read. */
   readonly created_at: string | null;
   readonly state: RunState;
-  /** Why it is stalled, or cannot be read; null when nothing is wrong. */
+  /** Why the run is stalled or cannot be read; null if nothing is wrong. */
   readonly problem: string | null;
   readonly actions: readonly RunAction[];
   readonly progress: RunProgress;
   /** Null until the run is finished. */
   readonly by_decision: Readonly<Record<Decision, number>> | null;
-  /** Items of all passes without a verdict; null until the run is finished. */
+  /** Items without a verdict after all passes; null until the run is finished. */
   readonly not_judged: number | null;
   readonly seconds: number | null;
 }
 
-/** How far a run is. Items of the current pass. */
+/** Progress of a run, counting the items of the current pass. */
 export interface RunProgress {
   readonly planned: number;
   /** Whether `planned` is final. */
@@ -52,7 +52,7 @@ export interface RunProgress {
   readonly seconds_left: number | null;
 }
 
-/** A run as its page shows it. */
+/** A run as shown on its page. */
 export interface RunDetail extends RunRow {
   /** Absolute path of the run directory. */
   readonly dir: string;
@@ -61,48 +61,51 @@ export interface RunDetail extends RunRow {
   readonly pass: number;
   readonly sources: readonly string[];
   readonly policy: Policy;
-  /** Endpoints as configured; none: the workers of a fleet judge. */
+  /** Endpoints as configured; empty if the workers of a fleet judge. */
   readonly guards: readonly string[];
-  /** From the summary: null until the run is finished. */
+  /** Data from the summary; null until the run is finished. */
   readonly summary: {
     readonly items: number;
     readonly verdicts: number;
-    /** Verdicts of guards whose scores are 0 or 1. */
+    /** Verdicts of guards that only return the scores 0 and 1. */
     readonly binary_scores: number;
     readonly errors: number;
     readonly restricted: number;
     readonly by_category: Readonly<Record<string, number>>;
     readonly without_category: number;
-    /** Items without a verdict by cause, the most frequent first, each with its remedy. */
+    /** Items without a verdict by cause, the most frequent first, each with advice. */
     readonly not_judged: readonly NotJudged[];
     readonly chain_head: string;
   } | null;
   /** Changes with every review. */
   readonly version: string;
-  /** Whether its content may be read: the run was created by this user, and its sources are below a --root. */
+  /**
+   * Whether its content may be read, which requires that the run was created by this user and its sources are below
+   * a --root.
+   */
   readonly content: { readonly readable: boolean; readonly reason: string | null };
 }
 
 /** A file without any verdict. */
 export interface FileToFix {
   readonly path: string;
-  /** Its first item. */
+  /** First item of the file. */
   readonly seq: number;
-  /** Items that it counts as: the rows of a table. */
+  /** Number of items that it counts as: the rows of a table. */
   readonly items: number;
   readonly code: ItemCode;
   readonly reason: ItemErrorReason | null;
-  /** The error of its first item. */
+  /** Error of its first item. */
   readonly why: string;
-  /** What to do with it in particular; null if it is what the cause says. */
+  /** Specific advice for this file; null if the general advice for the cause applies. */
   readonly advice: string | null;
-  /** Names of the columns of a table whose text column was not recognised. */
+  /** Column names of a table whose text column was not recognised. */
   readonly columns: readonly string[];
-  /** Shell command that judges it; null if the file itself must be changed. */
+  /** Shell command that judges the file; null if the file itself must be changed. */
   readonly command: string | null;
 }
 
-/** `GET /api/runs/:run/to-fix`: the files without any verdict, those with the most items first; at most 100. */
+/** `GET /api/runs/:run/to-fix`: up to 100 files without any verdict, those with the most items first. */
 export interface ToFix {
   readonly files: number;
   readonly items: number;
@@ -114,7 +117,7 @@ export interface Health {
   readonly guards: readonly {
     readonly endpoint: string;
     readonly ready: boolean;
-    /** In words; null when it is ready. */
+    /** Human-readable problem; null if the guard is ready. */
     readonly problem: string | null;
     readonly fingerprint: string | null;
     readonly requests_in_flight: number | null;
@@ -130,7 +133,7 @@ export interface Health {
   } | null;
 }
 
-/** `GET /api/runs`: all runs, and the services that they depend on. */
+/** `GET /api/runs`: all runs, and the services they depend on. */
 export interface RunList {
   /** Newest first; at most 1000. */
   readonly runs: readonly RunRow[];
@@ -139,7 +142,7 @@ export interface RunList {
   readonly health: Health;
 }
 
-/** The answer to a login. The cookie is set besides. */
+/** Answer to a login, which also sets the cookie. */
 export interface LoggedIn {
   /** Sent as the header `x-page-key` with every request that is not a GET. */
   readonly page_key: string;
@@ -152,7 +155,7 @@ export interface Session {
   readonly start_command: string;
   /** Whether runs can be paused, continued and cancelled here. */
   readonly may_control: boolean;
-  /** Name that the person gave for their reviews; null if none: nothing is decided without. */
+  /** Name that the person gave for their reviews; null if none, in which case nothing can be decided. */
   readonly reviewer: string | null;
 }
 
@@ -161,7 +164,7 @@ export interface ApiFailure {
   readonly error: {
     readonly code: string;
     readonly message: string;
-    /** Key of the body that is wrong, where that is known: the page shows the message there. */
+    /** Key of the invalid part of the body, if known; the page shows the message there. */
     readonly field?: string | undefined;
     /** With `REVIEWED_MEANWHILE`: the newest review of the item. */
     readonly review?: SavedReview | undefined;

@@ -13,14 +13,14 @@ import type { ContentAccess } from '../runs/content-access.ts';
 import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
 import { RestrictedContents } from './restricted-contents.ts';
 
-/** Lines that are read at a time. */
+/** Maximum lines read at a time. */
 const READ_LINES = 256;
 
 interface GateParts {
   readonly runs: OpenedRuns;
   readonly indexes: RunIndexes;
   readonly access: ContentAccess;
-  /** Aborted when the dashboard ends. */
+  /** Aborted when the dashboard shuts down. */
   readonly closing: AbortSignal;
 }
 
@@ -34,19 +34,19 @@ export interface Admitted {
   readonly tippedBy: number | null;
 }
 
-/** Why it may not. `message` replaces the usual one. */
+/** Why the source may not be read. `message` replaces the default message. */
 interface Refused {
   readonly problem: ContentProblem;
   readonly message?: string;
 }
 
 interface CollectedContents {
-  /** How many contents had been released then. */
+  /** Number of contents that had been released when this was read. */
   readonly releases: number;
   readonly contents: Promise<RestrictedContents>;
 }
 
-/** Decides whether the source of an item may be read, before anything of it is. */
+/** Decides whether the source of an item may be read, before any of it is read. */
 export class ContentGate {
   readonly #parts: GateParts;
   readonly #restricted = new WeakMap<RunIndex, CollectedContents>();
@@ -67,7 +67,7 @@ export class ContentGate {
     return problem === null ? known : { problem };
   }
 
-  /** Decides by the record of an item. */
+  /** Decides from the record of an item. */
   async #known(
     index: RunIndex,
     { seq, opened, signal }: { seq: number; opened: OpenedRun; signal: AbortSignal },
@@ -96,8 +96,8 @@ export class ContentGate {
   }
 
   /**
-   * Why the files of an item may not be read, or cannot be. They may be swapped afterwards: what is read then is shown only
-   * if it is what was judged.
+   * Why the files of an item may not or cannot be read. They may be swapped afterwards, so what is read later is
+   * shown only if it is what was judged.
    */
   async #problemOf(
     { absolute, sidecar, manifest }: SourceSnapshot,
@@ -119,7 +119,7 @@ export class ContentGate {
     return null;
   }
 
-  /** All requests share it, so none of them aborts it. */
+  /** The result is shared by all requests, so no request aborts the collection. */
   #restrictedOf(
     index: RunIndex,
     sources: readonly SourceSnapshot[],
@@ -135,7 +135,7 @@ export class ContentGate {
   }
 }
 
-/** The sources of some items, by their paths: there may be a million, and as many items. */
+/** Sources of some items, by path. Includes no others, since there may be a million sources, and as many items. */
 function sourcesOf(
   lines: readonly OutcomeLine[],
   sources: readonly SourceSnapshot[],

@@ -7,10 +7,13 @@ import { openUnnamedFileWith } from '../../files/unnamed-file.ts';
 import type { WantedPicture } from '../../normalize/image/normalize-image.ts';
 import type { Normalizer } from '../../normalize/normalizer.ts';
 
-/** How an image is shown: as a whole, or as a thumbnail, also one of which only areas of light and colour are left. */
+/** How an image is shown: whole, as a thumbnail, or as a thumbnail blurred to areas of light and colour. */
 export type Look = 'whole' | 'thumbnail' | 'blurred';
 
-/** Longest edges in pixels. With 16, the features of a portrait can still be guessed at once it is enlarged; with 12, no longer. */
+/**
+ * Longest edges in pixels. With 16, the features of a portrait can still be guessed when it is enlarged; with 12
+ * they cannot.
+ */
 const SIZES = {
   whole: { maxEdge: 1600 },
   thumbnail: { maxEdge: 320 },
@@ -19,7 +22,7 @@ const SIZES = {
 
 const MAX_PEAKS = 600;
 
-/** A picture or a sound for a browser: our own encoding of what was decoded, never the original bytes. */
+/** An image or audio for a browser: our own encoding of the decoded data, never the original bytes. */
 export type DecodedMedia =
   | { readonly type: 'image/png'; readonly bytes: Buffer; readonly width: number; readonly height: number }
   | {
@@ -37,7 +40,7 @@ interface Decoding {
 
 type Where = Pick<OutcomeLine, 'coverage'>;
 
-/** The frame that decided. An ItemError says why there is none. */
+/** Decodes the frame that decided, or returns an ItemError with the reason why it cannot. */
 export async function decodedImage(
   bytes: Buffer,
   { coverage }: Where,
@@ -51,10 +54,13 @@ export async function decodedImage(
   return { type: 'image/png', bytes: png, width, height };
 }
 
-/** Ends decoding once the wanted window is decoded. */
+/** Thrown to stop decoding once the wanted window is decoded. */
 class Enough extends Error {}
 
-/** The window of a clip that decided: at most 300 s as the guard heard them. An ItemError says why there is none. */
+/**
+ * Decodes the window of a clip that decided, at most 300 s, as the guard heard it. Returns an ItemError if it
+ * cannot.
+ */
 export async function decodedAudio(
   file: FileHandle,
   { coverage }: Where,
@@ -83,7 +89,7 @@ export async function decodedAudio(
   return { type: 'audio/wav', bytes: wav, seconds, clipSeconds, peaks: peaksOf(wav) };
 }
 
-/** An image or a clip that is inside a record or another file. */
+/** Decodes an image or a clip that is inside a record or another file. */
 export async function decodedEmbedded(
   { modality, embedded }: EmbeddedMediaRequest,
   line: Where,
@@ -99,7 +105,7 @@ export async function decodedEmbedded(
   }
 }
 
-/** Loudest samples of equal pieces of a WAV file in normal form, 0 … 1. */
+/** Loudest samples in equal parts of a normalized WAV file, 0 … 1. */
 function peaksOf(wav: Buffer): number[] {
   const samples = new DataView(wav.buffer, wav.byteOffset + WAV_HEADER_BYTES, wav.length - WAV_HEADER_BYTES);
   const count = samples.byteLength / BYTES_PER_SAMPLE;

@@ -31,16 +31,16 @@ import { type MediaItem, RecentMedia } from './recent-media.ts';
 import { Reveals } from './reveals.ts';
 import { shownRequest } from './shown-request.ts';
 
-/** Items that are read and decoded at a time. */
+/** Maximum items that are read and decoded at a time. */
 const MAX_READINGS = 3;
 
-/** Thumbnails that are read and decoded at a time, beside them. */
+/** Maximum thumbnails that are read and decoded at a time, in addition to the items. */
 const MAX_THUMBNAILS = 2;
 
-/** How long an item may take to read and decode, waiting included. */
+/** Maximum time to read and decode an item, including the wait. */
 const READING_TIME_MS = 120_000;
 
-/** How long a search goes on before it answers with what it has found. */
+/** Maximum time of a search, after which it returns what it has found. */
 const SEARCH_TIME_MS = 20_000;
 
 export type Unavailable = Extract<ItemContent, { kind: 'unavailable' }>;
@@ -56,7 +56,7 @@ const MESSAGES: Readonly<Record<ContentProblem, string>> = {
   decoding_failed: 'It cannot be decoded.',
 };
 
-/** Why there is nothing to show. `message` replaces the usual one; it holds our own words only. */
+/** Reason why there is nothing to show. `message` replaces the default one; it contains only our own words. */
 function unavailable(reason: ContentProblem, message = MESSAGES[reason]): Unavailable {
   return { kind: 'unavailable', reason, message };
 }
@@ -68,17 +68,17 @@ export interface ItemContentsOptions {
   readonly indexes: RunIndexes;
 }
 
-/** A person who asks for content. */
+/** A person who requests content. */
 export interface Viewer {
-  /** Aborts when they go away. */
+  /** Aborts when the client disconnects. */
   readonly client: AbortSignal;
-  /** Name that they gave; null if none. */
+  /** Name that the person gave; null if none. */
   readonly reviewer: string | null;
 }
 
 /**
- * The content of items, read from their sources when it is asked for, and never stored. Nothing is read of items that are
- * restricted, or that share content with one. Every answer with content is logged before it is given.
+ * Content of items, read from their sources on request and never stored. Never reads items that are restricted or
+ * that share content with a restricted one. Every answer with content is logged before it is returned.
  */
 export class ItemContents {
   readonly #gate: ContentGate;
@@ -100,8 +100,8 @@ export class ItemContents {
   }
 
   /**
-   * The item's content; null for one without an outcome. Rejects when the client or the dashboard goes away, and with
-   * Failure('service') when it cannot be logged.
+   * Returns the item's content; null for one without an outcome. Rejects when the client disconnects or the
+   * dashboard shuts down, and with Failure('service') if the reveal cannot be logged.
    */
   content(runDir: string, seq: number, { client, reviewer }: Viewer): Promise<ItemContent | null> {
     return this.#inTurn(this.#readings, client, async (signal) => {
@@ -116,8 +116,8 @@ export class ItemContents {
   }
 
   /**
-   * The picture or the sound of an item. Only images have another look than `whole`; a blurred one is no content, so it is
-   * not logged. Null and rejections as for `content`.
+   * Returns the image or audio of an item. Only images have looks other than `whole`; a blurred one does not count
+   * as content, so it is not logged. Null and rejections as for `content`.
    */
   media(
     runDir: string,
@@ -140,8 +140,8 @@ export class ItemContents {
   }
 
   /**
-   * The items of `seqs` in whose texts something is found, in any case. Restricted ones are not searched. Ends after
-   * SEARCH_TIME_MS or MAX_HITS. One search at a time; rejections as for `content`.
+   * Searches the texts of the items in `seqs`, ignoring case, and skips restricted items. Ends after SEARCH_TIME_MS
+   * or MAX_HITS. Runs one search at a time; rejections as for `content`.
    */
   search(
     runDir: string,
@@ -171,14 +171,14 @@ export class ItemContents {
             found.push(seq);
         }
       } finally {
-        // A search that was given up has read texts as well.
+        // An abandoned search has read texts too.
         if (run !== null) await this.#reveals.addSearch(run, searched, found, reviewer);
       }
       return { searched, seqs: found, next };
     });
   }
 
-  /** Ends what is being read and all decoders. */
+  /** Aborts all reading and decoding. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the dashboard ends'));
     await this.#normalizer.close();
@@ -234,7 +234,7 @@ export class ItemContents {
     return found;
   }
 
-  /** Reads the item again; nothing of it is returned if a part of it is restricted. */
+  /** Rereads the item; returns nothing of it if any part of it is restricted. */
   async #again(
     { opened, line, source, isRestricted }: Admitted,
     signal: AbortSignal,
@@ -271,7 +271,7 @@ export class ItemContents {
       const before = clip.state();
       const changed = await checkPlanned(clip, file, signal);
       const decoded = changed ?? (await decodedAudio(handle, line, decoding));
-      // The decoder opened the file again after it was hashed.
+      // The decoder reopened the file after it was hashed.
       return changedSince(before, clip) ?? decoded;
     } finally {
       await opening.close();
@@ -279,7 +279,7 @@ export class ItemContents {
   }
 }
 
-/** Everything in a request that somebody wrote. */
+/** All texts in a request that were written by a person or a model. */
 function textsOf(request: ItemRequest): readonly string[] {
   if (isMedia(request) || isEmbedded(request)) return [];
   switch (request.requestType) {

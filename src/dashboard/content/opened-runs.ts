@@ -14,17 +14,17 @@ import type { ContentAccess } from '../runs/content-access.ts';
 export interface OpenedRun {
   readonly run: Run;
   readonly snapshots: SourceSnapshots;
-  /** Opens its media files. */
+  /** Opens media files of the run. */
   readonly folders: CorpusFolders;
 }
 
-/** Each holds the list of its sources. */
+/** Each one holds the list of its sources in memory. */
 const MAX_RUNS = 4;
 
-/** Runs whose content was asked for recently. */
+/** Runs whose content was requested recently. */
 export class OpenedRuns {
   readonly #access: ContentAccess;
-  /** By directory and hash of run.json; the least recently used first. */
+  /** Runs by directory and hash of run.json, the least recently used first. */
   readonly #runs = new Map<string, OpenedRun>();
 
   constructor(access: ContentAccess) {
@@ -32,8 +32,8 @@ export class OpenedRuns {
   }
 
   /**
-   * Null for a run that this user neither created on this machine nor trusts, or whose directory others can write in.
-   * Rejects as `openRun` does.
+   * Opens a run. Returns null if this user neither created it on this machine nor trusts it, or if others can write
+   * to its directory. Rejects as `openRun` does.
    */
   async open(dir: string, signal: AbortSignal): Promise<OpenedRun | null> {
     const runJson = await readRunFile(dir, RUN_FILES.run);

@@ -3,21 +3,21 @@ import type { DecodedMedia } from './decoded-media.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Memory of an entry besides its bytes: there may be many thumbnails. */
+/** Memory of an entry in addition to its bytes, since there may be many thumbnails. */
 const ITEM_BYTES = 4096;
 
-/** An item with media, decoded. */
+/** Decoded media of an item. */
 export interface MediaItem {
   readonly request: MediaRequest | EmbeddedMediaRequest;
   readonly media: DecodedMedia;
 }
 
 /**
- * Media that were decoded recently, in memory only: a page asks for what an item is and then for its bytes. At most 64 MB,
- * or one larger one.
+ * Cache of recently decoded media, in memory only, since a page first asks for the type of an item and then for its
+ * bytes. Holds at most 64 MB, or a single larger entry.
  */
 export class RecentMedia {
-  /** The least recently used first. */
+  /** Entries by key, the least recently used first. */
   readonly #items = new Map<string, MediaItem>();
 
   get(key: string): MediaItem | null {

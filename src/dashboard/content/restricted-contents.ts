@@ -8,8 +8,8 @@ import { hashNumber } from '../../record/restricted/restricted-list.ts';
 type Place = Pick<OutcomeLine['source'], 'path' | 'row'>;
 
 /**
- * What must not be shown because of the restricted items of a run, wherever else it is: their records as a whole, their
- * files with the texts beside them, and their contents, also as a part of something else. Holds hashes only, 40 bytes for
+ * Content that must not be shown anywhere because of the restricted items of a run: their records as a whole, their
+ * files with the accompanying texts, and their content, also as part of something else. Holds only hashes, 40 bytes
  * each.
  */
 export class RestrictedContents {
@@ -33,7 +33,7 @@ export class RestrictedContents {
     if (typeof source.manifest === 'number') this.#manifests.add(source.manifest);
   }
 
-  /** Whether nothing at the place of an item may be read: neither the record, nor the file, nor this content. */
+  /** Whether nothing of an item may be read because its record, its file or its content is restricted. */
   holds({ source: place, content_sha256 }: OutcomeLine, source: SourceSnapshot | null): boolean {
     return (
       this.#places.has(placeNumber(place)) ||
@@ -43,7 +43,7 @@ export class RestrictedContents {
     );
   }
 
-  /** Whether a part of a content is a restricted content itself: a turn, a prompt, a caption, an image in a record. */
+  /** Whether any part of the content is restricted: a turn, a prompt, a caption, an image in a record. */
   holdsPartOf(request: ItemRequest): boolean {
     if (this.isEmpty) return false;
     return partsSha256(request)

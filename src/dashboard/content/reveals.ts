@@ -4,20 +4,29 @@ import { openReveals } from '../../record/reviews/reveals-file.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { appendEntry } from '../../runs/trust/append-entry.ts';
 
-/** Runs whose file is kept open for appending. */
+/** Maximum runs whose file is kept open for appending. */
 const MAX_FILES = 16;
 
-/** Logs the content that people are shown, by item, in `review/reveals.jsonl` in the run directory. It holds no content. */
+/**
+ * Logs the content that people are shown, by item, in `review/reveals.jsonl` in the run directory. The log contains
+ * no content.
+ */
 export class Reveals {
-  /** By run directory; the least recently used first. */
+  /** Files by run directory, the least recently used first. */
   readonly #files = new Map<string, Promise<ChainedFile>>();
 
-  /** `reviewer`: the name they gave; null: none. It is on disk when this resolves. Failure('service') if it cannot be logged: then nothing may be shown. */
+  /**
+   * Logs a reveal by `reviewer`, the name they gave, or null if none. It is on disk when this resolves.
+   * Failure('service') if it cannot be logged; then nothing may be shown.
+   */
   add(run: Run, seq: number, kind: 'content' | 'media', reviewer: string | null): Promise<void> {
     return this.#append(run, { reviewer, seq, kind });
   }
 
-  /** The same for a search: how many texts were searched, and in which something was found. What for is content. */
+  /**
+   * Logs a search: how many texts were searched, and in which of them something was found. Omits the search string,
+   * which is content.
+   */
   addSearch(run: Run, searched: number, found: readonly number[], reviewer: string | null): Promise<void> {
     return this.#append(run, { reviewer, kind: 'search', searched, found });
   }
@@ -26,7 +35,7 @@ export class Reveals {
     const { dir, record } = run;
     try {
       const file = await this.#fileOf(dir);
-      // A file that was cut off is refused as long as this process lives, so it stays known.
+      // A truncated file stays rejected while this process lives, so it is kept in the map.
       await appendEntry(file, { dir, run: record.run }, entry);
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';

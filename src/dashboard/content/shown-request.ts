@@ -12,21 +12,27 @@ import type { ItemContent, MarkedSpan } from '../api/items.ts';
 
 type ShownRequest = Extract<ItemContent, { kind: 'text' | 'pair' | 'conversation' }>;
 
-/** Turns of a conversation that are shown. */
+/** Maximum turns of a conversation that are shown. */
 const MAX_TURNS = 200;
 
-/** What is shown of the turns before the one that matters, and of it and the turns behind it, in UTF-16 units. */
+/**
+ * Maximum text shown of the turns before the decisive one, and of the decisive one and those after it, in UTF-16
+ * units.
+ */
 const MAX_BEFORE = 200_000;
 
 interface Judged {
   readonly line: OutcomeLine;
-  /** The items of its record. */
+  /** Items of the item's record. */
   readonly record: readonly Item[];
   /** The turn in the record that tipped the conversation; null if none did. */
   readonly tippedBy: number | null;
 }
 
-/** A text, a pair or a conversation as it was judged, bounded, with the part marked that decided. */
+/**
+ * Prepares a text, a pair or a conversation, as it was judged, for display: shortened, with the part marked that
+ * decided.
+ */
 export function shownRequest(request: TextRequest, judged: Judged): ShownRequest {
   const { line } = judged;
   const at = line.coverage?.unit === 'chars' ? line.coverage.worst_at : null;
@@ -51,7 +57,7 @@ function markedAt(text: string, at: number | null, beside = ''): MarkedSpan | nu
   return at === null ? null : findWindow(text, at, beside);
 }
 
-/** The chunk up to which a stream was judged when it was flagged first. */
+/** Chunk up to which a stream had been judged when it was first flagged. */
 function flaggedChunk({ chunks }: GenerationRequest, { stream }: OutcomeLine): MarkedSpan | null {
   const index = stream?.first_flagged_seq ?? stream?.first_caution_seq ?? null;
   const chunk = index === null ? undefined : chunks[index];
@@ -93,8 +99,8 @@ function conversation(request: MultiturnRequest, judged: Judged): ShownRequest {
 }
 
 /**
- * The turn that a verdict is about, 1-based among those that were submitted: the one that tipped the conversation, the last
- * one of a turn's history, or the first one of the window that decided.
+ * The turn that a verdict is about, 1-based among the submitted turns: the one that tipped the conversation, the
+ * last one of a turn's history, or the first one of the window that decided.
  */
 function decisiveTurn(request: MultiturnRequest, { line, record, tippedBy }: Judged): number | null {
   if (line.turn === null) {
@@ -106,7 +112,7 @@ function decisiveTurn(request: MultiturnRequest, { line, record, tippedBy }: Jud
   return Math.min(tippedAt, request.turns);
 }
 
-/** The first turn that is shown so that the decisive one is: as many before it as fit half of what is shown. */
+/** First turn to show, with as many turns before the decisive one as fit into half of the display. */
 function firstShown(turns: readonly Turn[], decisive: number): number {
   let left = MAX_BEFORE / 2 - (turns[decisive - 1]?.[1].length ?? 0);
   let first = decisive;
@@ -121,17 +127,20 @@ function firstShown(turns: readonly Turn[], decisive: number): number {
 /** Maximum length of displayed text, in UTF-16 units: about 40 pages. */
 const MAX_SHOWN = 100_000;
 
-/** Length of the text before the mark, in longer texts. */
+/** Length of the text shown before the mark, for longer texts. */
 const BEFORE_MARK = 20_000;
 
 interface ShownText {
   readonly text: string;
   readonly marked: MarkedSpan | null;
-  /** Whether it is a part of the text. */
+  /** Whether this is only part of the text. */
   readonly cut: boolean;
 }
 
-/** A text as it is shown: of a long one, the part around what is marked, or its beginning. Never ends within a character. */
+/**
+ * Text for display. A long text is shortened to the part around the mark, or to its beginning. Never ends within a
+ * character.
+ */
 function shownText(text: string, marked: MarkedSpan | null, max = MAX_SHOWN): ShownText {
   if (text.length <= max) return { text, marked, cut: false };
   const wanted = Math.max(0, (marked?.from ?? 0) - Math.min(BEFORE_MARK, max / 2));
@@ -141,7 +150,7 @@ function shownText(text: string, marked: MarkedSpan | null, max = MAX_SHOWN): Sh
   return { text: text.slice(from, to), marked: span, cut: true };
 }
 
-/** The position, or the one before if it is within a surrogate pair. */
+/** The position, or the previous one if it is within a surrogate pair. */
 function between(text: string, at: number): number {
   const isLow = (text.charCodeAt(at) & 0xfc00) === 0xdc00;
   return isLow && at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at;

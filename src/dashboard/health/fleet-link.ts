@@ -6,16 +6,16 @@ import { listPresent } from '../../fleet/redis/presence.ts';
 import { RedisLink } from '../../queue/redis/link.ts';
 import type { Health } from '../api/runs.ts';
 
-/** Pause after an attempt to connect that failed, in milliseconds. */
+/** Pause after a failed connection attempt, in milliseconds. */
 const RETRY_MS = 10_000;
 
-/** Timeout for an attempt to connect, in milliseconds. */
+/** Timeout for a connection attempt, in milliseconds. */
 const CONNECT_WITHIN_MS = 5000;
 
-/** Timeout for what Redis is asked, in milliseconds. */
+/** Timeout for a Redis query, in milliseconds. */
 const ANSWER_WITHIN_MS = 2000;
 
-/** Connects to the Redis of a fleet in the background, and again after a failure. */
+/** Connects to the Redis of a fleet in the background, and reconnects after a failure. */
 export class FleetLink {
   readonly #address: RedisAddress;
   readonly #closing = new AbortController();
@@ -36,7 +36,7 @@ export class FleetLink {
     return (await this.#link?.answers()) ?? false;
   }
 
-  /** The processes and queues of the fleet, as far as Redis answers. */
+  /** The processes and queues of the fleet, or as much of it as Redis returns. */
   async look(closing: AbortSignal): Promise<NonNullable<Health['fleet']>> {
     const { link } = this;
     const away = { redis: this.#address.shown, connected: false, workers: 0, sinks: 0, queues: [] };

@@ -21,26 +21,29 @@ import { findStoredIndex, sourceOfIndex, storeIndex } from './stored-index.ts';
 
 interface BuildOptions {
   readonly runDir: string;
-  /** Those of its folder. */
+  /** Reviews of the run's folder. */
   readonly reviews: Reviews;
-  /** Empty, and private to this process. */
+  /** An empty folder, private to this process. */
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
-/** Verified by their hashes. The hash of the outcomes is verified when they are read, everything else by its size. */
+/**
+ * Files verified by hash. The hash of the outcomes is verified when they are read; everything else is checked by
+ * size.
+ */
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
-/** Loading takes most memory; queries of a million rows take a tenth. */
+/** Loading takes the most memory; queries over a million rows take a tenth of it. */
 const limits = (): DatabaseLimits => ({
   ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, keptMemory: null },
   threads: Math.min(4, availableParallelism()),
 });
 
 /**
- * Indexes a finished run from its verdicts.parquet, and the lines of its verdicts.jsonl. The table of its items is stored
- * beside the run, and found there by the next server. CONFLICT if the run is being judged
- * again; Failure('internal') if its record fails verification; rejects with the signal's reason when aborted.
+ * Indexes a finished run from its verdicts.parquet and the lines of its verdicts.jsonl. The table of its items is
+ * stored with the run, where the next server finds it. CONFLICT if the run is being judged again;
+ * Failure('internal') if its record fails verification; rejects with the signal's reason when aborted.
  */
 export async function buildIndex({ runDir, reviews, folder, signal }: BuildOptions): Promise<RunIndex> {
   const record = await readRecord(runDir);
@@ -58,7 +61,7 @@ export async function buildIndex({ runDir, reviews, folder, signal }: BuildOptio
 /** Source of the index; null for an index that is neither verified nor stored. */
 type IndexSources = { readonly verdicts: string; readonly table: string } | null;
 
-/** The index over the files of a run, of which verdicts.parquet was verified. */
+/** Opens the index over the files of a run with a verified verdicts.parquet. */
 export async function openIndex(
   parts: RunIndexParts,
   sources: IndexSources,
@@ -76,7 +79,7 @@ export async function openIndex(
       LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), sources?.verdicts ?? null, signal),
       findItems(parts, sources, scored, folder, signal),
     ]);
-    // Whether the file is the right one matters more than whether it was loaded.
+    // An error of the file takes precedence over an error of loading.
     if (scan.status === 'rejected') throw scan.reason;
     lines = scan.value;
     if (load.status === 'rejected') throw load.reason;
@@ -91,7 +94,7 @@ export async function openIndex(
   }
 }
 
-/** Path of a database with the table of the items, which is made unless a server has stored it. */
+/** Path of a database with the table of items, which is created unless a server has stored one. */
 async function findItems(
   { record, runDir }: RunIndexParts,
   sources: IndexSources,
@@ -115,7 +118,7 @@ async function findItems(
   return database.path;
 }
 
-/** The record of a run that is not finished has no final outcomes yet. */
+/** Error for a run that is not finished, whose record has no final outcomes yet. */
 export function notFinished(): DashboardError {
   return new DashboardError('CONFLICT', 'the run is not finished: its items can be reviewed once it is');
 }

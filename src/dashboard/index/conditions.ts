@@ -6,7 +6,7 @@ import { DECISION_NUMBERS } from '../../analysis/verdict-columns.ts';
 import { IS_REVIEWED, REVIEW_NUMBERS } from '../../analysis/reviewed-items.ts';
 import { FLAG_BITS } from './items-table.ts';
 
-/** Filters that are counted: all but the search. */
+/** Filters that are counted: all except the search. */
 export const DIMENSIONS = [
   'decision',
   'category',
@@ -20,22 +20,22 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** SQL over `items` for a filter. */
+/** A filter as SQL over `items`. */
 export interface Conditions {
-  /** Conditions that all have to hold; an empty list holds for every item. */
+  /** Conditions that must all hold; an empty list holds for every item. */
   readonly by: Readonly<Record<Dimension, readonly string[]>>;
   readonly search: readonly string[];
-  /** The values of its parameters, from `$1` on. */
+  /** Values of the parameters, from `$1` on. */
   readonly values: DuckDBValue[];
 }
 
-/** All conditions of a filter in one. */
+/** Combines all conditions of a filter. */
 export function allOf({ by, search }: Conditions): string {
   const all = [...DIMENSIONS.flatMap((dimension) => by[dimension]), ...search];
   return all.length === 0 ? 'true' : all.join(' AND ');
 }
 
-/** The conditions of a filter. Every value is a parameter, or a number of ours. */
+/** Translates a filter to SQL conditions. Every value is a parameter or a number computed here. */
 export function conditionsOf(filter: ItemFilter): Conditions {
   const values: DuckDBValue[] = [];
   const parameter = (value: DuckDBValue): string => `$${values.push(value)}`;
@@ -57,7 +57,7 @@ export function conditionsOf(filter: ItemFilter): Conditions {
       ...(maxScore === null ? [] : [`score <= ${parameter(maxScore)}::DOUBLE`]),
     ],
   };
-  // Conditions that are not counted by what they would find.
+  // Conditions for which no counts by value are needed.
   const search: string[] = [];
   if (filter.search !== '') {
     const needle = `lower(${parameter(filter.search)})`;
@@ -84,7 +84,7 @@ const ORDERS: Readonly<Record<PageQuery['sort'], string>> = {
   corpus: 'seq',
 };
 
-/** The items of a page, in its order, and how many pass the filter. */
+/** Returns the items of a page, in order, and the number of items that pass the filter. */
 export async function queryPage(
   database: Database,
   { filter, sort, offset, limit }: PageQuery,

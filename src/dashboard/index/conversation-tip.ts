@@ -2,13 +2,13 @@ import type { ItemDetail } from '../api/items.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { LinesBySeq } from './lines-by-seq.ts';
 
-/** Turns that are read at once, and of one conversation. */
+/** Maximum turns read at once, and of one conversation. */
 const READ_TURNS = 256;
 const MAX_TURNS = 20_000;
 
 /**
- * The first turn in the conversation of a turn that was not allowed; null if there is none, or the item is no turn. Its
- * turns are neighbours in corpus order, and there are no more before it than its number says.
+ * Finds the first turn of a conversation that was not allowed; null if there is none or the item is not a turn. The
+ * turns of a conversation are adjacent in corpus order, and a turn's number limits how many precede it.
  */
 export async function conversationTip(
   lines: LinesBySeq,

@@ -7,20 +7,23 @@ import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
- * The table behind a review list: a row per outcome, with what can be filtered and sorted. What is shown comes from the
- * outcome lines themselves.
+ * The table for the review list: one row per outcome, with everything that can be filtered and sorted. What the
+ * list shows comes from the outcome lines themselves.
  *
- * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the least decision, whatever the thresholds
+ * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the minimum decision, regardless of the
+ * thresholds
  * - `score`, `latency_ms`: null for an error; `s0` …: scores by category (`ScoreColumns`), -1 for none
- * - `score_h`, `s0_h` …: the same scores in hundredths, rounded down; negative for none. They are an eighth of the
- *   size, and decide whether a score reaches a threshold that is a whole number of hundredths
- * - `flags`: bit 0 … 12 the categories, 13 categories of other taxonomies, 14 review or block without a category
- * - `restricted`: as `findRestriction` says
- * - `content`: equal for items of equal content; null for one without content
+ * - `score_h`, `s0_h` …: the same scores in hundredths, rounded down; negative for none. They take an eighth of the
+ *   space, and suffice to compare a score with a threshold that is an integer number of hundredths
+ * - `flags`: bits 0 … 12 are the categories, 13 is any category of another taxonomy, 14 is review or block without
+ * a
+ *   category
+ * - `restricted`: as in `findRestriction`
+ * - `content`: the same for items with the same content; null for one without content
  * - `id`, `path`: in lower case
  */
 
-/** Bits of `flags` besides those of the categories. */
+/** Bits of `flags` in addition to those of the categories. */
 const OTHER = 1 << CATEGORY_KEYS.length;
 const WITHOUT = OTHER << 1;
 
@@ -32,8 +35,8 @@ export const FLAG_BITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The most hundredths that a score reaches. Exact, although its product may not be: the nearest integer is that number or the
- * next one.
+ * The score in whole hundredths, rounded down. Exact even if the product is not: the nearest integer is the result
+ * or one above it.
  */
 function hundredths(score: string): string {
   const nearest = `(${score} * 100)::TINYINT`;
@@ -41,8 +44,8 @@ function hundredths(score: string): string {
 }
 
 /**
- * Creates the table, in place of one there may be, from verdicts of a run with the policy (`from`: as verdict-columns.ts has
- * them). Parameter 1: the path of their file.
+ * Creates the table, replacing any existing one, from verdicts of a run with the policy. `from` has the columns of
+ * verdict-columns.ts. Parameter 1: path of their file.
  */
 export function createItems(policy: Policy, scored: ScoreColumns, from: string): string {
   const { columns } = scored;

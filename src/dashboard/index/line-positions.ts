@@ -10,16 +10,16 @@ interface LinePosition {
   readonly bytes: number;
 }
 
-/** Offset, then bytes; all zeros where a seq has no line. */
+/** Offset, then length; all zeros if a seq has no line. */
 const ENTRY_BYTES = 16;
 const ENTRIES_PER_PAGE = 8192;
 
-/** The position of the line of each seq, in a temporary file: 16 bytes per seq. Memory: a page of 128 KiB. */
+/** Positions of lines by seq, in a temporary file: 16 bytes per seq. Memory: a page of 128 KiB. */
 export class LinePositions {
   readonly #file: FileHandle;
   readonly #page = Buffer.alloc(ENTRIES_PER_PAGE * ENTRY_BYTES);
   #pageNumber = 0;
-  /** The entries of the page that are not in the file yet: from one index up to, not including, another. */
+  /** Range of entries in the page that are not in the file yet; `#to` is exclusive. */
   #from = 0;
   #to = 0;
 
@@ -27,12 +27,12 @@ export class LinePositions {
     this.#file = file;
   }
 
-  /** Failure('service') when the temporary file cannot be made. */
+  /** Failure('service') if the temporary file cannot be created. */
   static async create(): Promise<LinePositions> {
     return new LinePositions(await openUnnamedFile());
   }
 
-  /** To be called in ascending seq. A promise only when there is something to wait for. */
+  /** Call in ascending order of seq. Returns a promise only if there is something to wait for. */
   add(seq: number, { offset, bytes }: LinePosition): Promise<void> | undefined {
     const page = Math.floor(seq / ENTRIES_PER_PAGE);
     if (page !== this.#pageNumber) return this.#turn(page).then(() => this.add(seq, { offset, bytes }));
@@ -43,7 +43,7 @@ export class LinePositions {
     return undefined;
   }
 
-  /** The positions of seqs, in ascending order without repeats; null for one that was not added. */
+  /** Returns the positions of seqs, given in ascending order without repeats; null for one that was not added. */
   async find(seqs: readonly number[]): Promise<(LinePosition | null)[]> {
     await this.#flush();
     const spans = seqs.map((seq) => ({ offset: seq * ENTRY_BYTES, bytes: ENTRY_BYTES }));

@@ -11,16 +11,16 @@ import { MAX_LINE_BYTES } from '../../analysis/verdict-columns.ts';
 
 const READ_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
-/** Lines begin so; names of runs are short. */
+/** Every line begins like this; names of runs are short. */
 const LINE_START = /^\{"schema":1,"run":"[^"\\]{1,200}","seq":(\d{1,15}),/;
 const LINE_START_BYTES = 256;
 
-/** Read at once, in lines. */
+/** Maximum lines read at once. */
 const READ_LINES = 256;
 
 /**
- * The outcome lines in a file of a run, by seq. The file stays open, so that whatever its path refers to later, lines are
- * those of the file that was scanned. Memory: a buffer of 4 MiB while it is scanned, and what LinePositions takes.
+ * The outcome lines in a file of a run, by seq. The file stays open, so lines come from the file that was scanned
+ * even if its path is replaced later. Memory: a buffer of 4 MiB during the scan, plus that of LinePositions.
  */
 export class LinesBySeq {
   readonly #file: FileHandle;
@@ -34,8 +34,8 @@ export class LinesBySeq {
   }
 
   /**
-   * Reads the whole file once. `sha256`: its hash in hex, null if it was verified already. Failure('internal') if it has
-   * another hash, or a line does not begin as one of a run, or is out of order.
+   * Reads the whole file once. `sha256` is its hash in hex, or null if it was verified already. Failure('internal')
+   * if its hash differs, or if a line does not begin as one of a run or is out of order.
    */
   static async scan(path: string, sha256: string | null, signal: AbortSignal): Promise<LinesBySeq> {
     const file = await openFile(path, 'refuse');
@@ -52,7 +52,10 @@ export class LinesBySeq {
     }
   }
 
-  /** The lines of those seqs that are in the file, in ascending seq. Failure('internal') for a line of another form. */
+  /**
+   * Returns the lines of those seqs that are in the file, in ascending order. Failure('internal') for a malformed
+   * line.
+   */
   async read(seqs: readonly number[]): Promise<OutcomeLine[]> {
     const ascending = [...new Set(seqs)].sort((a, b) => a - b);
     const found: OutcomeLine[] = [];
@@ -72,7 +75,7 @@ export class LinesBySeq {
   async #scan(sha256: string | null, signal: AbortSignal): Promise<void> {
     const hash = createHash('sha256');
     const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES);
-    // The buffer begins with the line that is not complete yet.
+    // The buffer begins with the incomplete line.
     let filled = 0;
     let lineAt = 0;
     for (;;) {
@@ -106,7 +109,7 @@ export class LinesBySeq {
     if (filled > 0) throw noOutcome();
   }
 
-  /** A promise only when there is something to wait for. */
+  /** Returns a promise only if there is something to wait for. */
   #add(line: Buffer, offset: number): Promise<void> | undefined {
     const seq = Number(LINE_START.exec(line.toString('latin1', 0, LINE_START_BYTES))?.[1] ?? -1);
     if (seq <= this.#lastSeq) throw noOutcome();

@@ -42,7 +42,7 @@ interface Opened {
 interface UnjudgedFiles {
   readonly files: number;
   readonly items: number;
-  /** The first item of each of those with the most items, and how many it has. */
+  /** First item of each of the files with the most items, and the number of its items. */
   readonly first: readonly { readonly seq: number; readonly items: number }[];
 }
 
@@ -52,12 +52,14 @@ export interface IndexedItem {
   readonly restricted_by: Restriction | null;
 }
 
-/** Copies of an item that an answer names. */
+/** Maximum copies of an item named in an answer. */
 const MAX_COPIES = 10_000;
 
 const CONDITIONS = { restricted: 'restricted', found: 'found', reviewed: IS_REVIEWED } as const;
 
-/** The outcomes of a run, ready for the queries of a review list. What it shows of an item is read from its line. */
+/**
+ * The outcomes of a run, indexed for the queries of a review list. Displayed data of an item is read from its line.
+ */
 export class RunIndex {
   readonly record: RunRecord;
   readonly runDir: string;
@@ -94,7 +96,7 @@ export class RunIndex {
     return { total, offset: query.offset, rows };
   }
 
-  /** The texts that pass a filter and were judged, from an item on, in corpus order. */
+  /** Text items that were judged and pass a filter, from an item on, in corpus order. */
   async texts(filter: ItemFilter, from: number, limit: number, signal: AbortSignal): Promise<number[]> {
     await this.#reviewed.update(signal);
     const conditions = conditionsOf(filter);
@@ -113,7 +115,9 @@ export class RunIndex {
     return { ...facets, fresh: this.#reviewed.hasPrevious ? facets.fresh : null };
   }
 
-  /** Decisions of the run's policy with other thresholds. INVALID_REQUEST for a category without any score in the run. */
+  /**
+   * Decides with other thresholds in the run's policy. INVALID_REQUEST for a category without any score in the run.
+   */
   async thresholds({ thresholds }: ThresholdQuery, signal: AbortSignal): Promise<ThresholdEffect> {
     const isKnown = new Set<string>(['default', ...this.#scored.names]);
     const other = Object.keys(thresholds).find((name) => !isKnown.has(name));
@@ -140,7 +144,7 @@ export class RunIndex {
     return { line, reviews: this.reviews.of(line), restricted_by };
   }
 
-  /** The other items with the content of this one, in ascending order: a review is of the content. At most 10,000. */
+  /** Other items with the same content, in ascending order, since a review is about the content. At most 10,000. */
   async copiesOf({ seq }: OutcomeLine, signal: AbortSignal): Promise<number[]> {
     const rows = await this.#database.query(
       `SELECT seq FROM items WHERE content = (SELECT content FROM items WHERE seq = $1) AND seq <> $1
@@ -151,7 +155,7 @@ export class RunIndex {
     return rows.map(([copy]) => Number(copy));
   }
 
-  /** The files without any verdict; `limit` of them are listed. */
+  /** The files without any verdict, of which `limit` are listed. */
   async unjudged(limit: number, signal: AbortSignal): Promise<UnjudgedFiles> {
     const rows = await this.#database.query(
       `WITH unjudged AS (
@@ -169,22 +173,22 @@ export class RunIndex {
     };
   }
 
-  /** Restrictions by the policy, the reviews and the other runs of the folder, as of now. */
+  /** Current restrictions by the policy, the reviews and the other runs of the folder. */
   async currentRestrictions(signal: AbortSignal): Promise<Restrictions> {
     await this.reviews.readOn(signal);
     await this.#restrictions.read(signal);
     return this.#restrictions;
   }
 
-  /** How far people are. */
+  /** The review progress. */
   async progress(signal: AbortSignal): Promise<ReviewProgress> {
     await this.#reviewed.update(signal);
     return this.#reviewed.progress(signal);
   }
 
   /**
-   * The seqs of some items, in ascending order: those that the guard or the policy restricts, those in which people found what
-   * restricts them, or those with a review that counts.
+   * The seqs of some items, in ascending order: those restricted by the guard or the policy, those in which people
+   * found what restricts them, or those with a valid review.
    */
   async seqsOf(which: keyof typeof CONDITIONS, signal: AbortSignal): Promise<number[]> {
     await this.#reviewed.update(signal);
@@ -198,7 +202,7 @@ export class RunIndex {
   }
 }
 
-/** An outcome as a row of the review list; `reviews` are those of the item, oldest first. */
+/** Converts an outcome to a row of the review list; `reviews` are those of the item, oldest first. */
 function itemRow(line: OutcomeLine, reviews: readonly Review[], restricted: boolean): ItemRow {
   return {
     seq: line.seq,
@@ -219,7 +223,7 @@ function itemRow(line: OutcomeLine, reviews: readonly Review[], restricted: bool
   };
 }
 
-/** Most probable first; those without a score last. */
+/** Flagged categories, most probable first; those without a score last. */
 function flaggedCategories({ subcategory_flags, subcategory_scores }: OutcomeLine): string[] {
   const scoreOf = (key: string): number => (isCategoryName(key) ? (subcategory_scores?.[key] ?? -1) : -1);
   return [...(subcategory_flags ?? [])].sort((a, b) => scoreOf(b) - scoreOf(a));

@@ -11,31 +11,31 @@ import { Reviews } from '../reviews/reviews.ts';
 import { buildIndex, notFinished } from './build-index.ts';
 import type { RunIndex } from './run-index.ts';
 
-/** Indexes that stay open; the least recently used is closed. */
+/** Maximum open indexes; the least recently used one is closed. */
 const MAX_OPEN = 3;
 
 interface Entry {
-  /** `stateOf` the run when the index was begun. */
+  /** `stateOf` the run when indexing began. */
   readonly state: string;
   readonly folder: string;
   readonly index: Promise<RunIndex>;
   uses: number;
-  /** Whether it is closed with its last use. */
+  /** Whether to close it after its last use. */
   dropped: boolean;
 }
 
 /**
- * The indexes of finished runs. Each is opened for the first query, one at a time, with a temporary folder (0700) that ends
- * with this process. A run that is judged again gets another index once it is finished again.
+ * Indexes of finished runs. Each is opened for its first query, one at a time, with a temporary folder (0700) that
+ * is removed when this process ends. A run that is judged again gets a new index when it has finished.
  */
 export class RunIndexes {
-  /** By run directory; the least recently used first. */
+  /** Entries by run directory, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #limit = pLimit(1);
-  /** By folder of runs. */
+  /** Reviews by folder of runs. */
   readonly #reviews = new Map<string, Reviews>();
   readonly #closing = new AbortController();
-  /** Closing of dropped indexes. */
+  /** Settles when dropped indexes are closed. */
   #closed: Promise<void> = Promise.resolve();
 
   /**
@@ -53,7 +53,7 @@ export class RunIndexes {
     }
   }
 
-  /** Aborts what is being built, and closes and removes every index. Queries that run are interrupted. */
+  /** Aborts indexing, and closes and removes every index. Interrupts running queries. */
   async close(): Promise<void> {
     this.#closing.abort(new Failure('interrupted', 'the dashboard ends'));
     for (const entry of this.#entries.values()) this.#close(entry);
@@ -105,7 +105,7 @@ export class RunIndexes {
   }
 }
 
-/** Changes when a run is judged again, and when it is finished. CONFLICT if it was never finished. */
+/** A value that changes when a run is judged again and when it finishes. CONFLICT if it was never finished. */
 async function stateOf(runDir: string): Promise<string> {
   const epoch = (await listEpochs(runDir)).at(-1) ?? 0;
   try {

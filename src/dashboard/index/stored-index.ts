@@ -9,20 +9,20 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import type { Manifest } from '../../record/manifest/manifest.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 
-/** Changes with the tables of an index. */
+/** Version of the tables, to be changed with them. */
 const FORM = 'guardsweep-index-1';
-/** The first hash is that of what the index was made from, the second that of the file. */
+/** The first hash identifies the input of the index, the second is that of the file. */
 const NAME = /^index-([0-9a-f]{64})-([0-9a-f]{64})\.duckdb$/;
 
-/** Identifies what an index is made from: the files of these names in a manifest, 64 hex digits. */
+/** Identifies the input of an index: the files of these names in a manifest. Returns 64 hex digits. */
 export function sourceOfIndex({ files }: Manifest, names: ReadonlySet<string>): string {
   const sources = files.filter(({ path }) => names.has(path)).map(({ path, sha256 }) => [path, sha256]);
   return hash('sha256', JSON.stringify([FORM, ...sources]));
 }
 
 /**
- * Path of an index that a server has stored in the folder `review` of a run. Null if there is none from this source that is
- * undamaged, or others can write in the run directory. Rejects with the signal's reason when aborted.
+ * Finds an index that a server has stored in the folder `review` of a run. Null if there is no undamaged one for
+ * this input, or if others can write to the run directory. Rejects with the signal's reason when aborted.
  */
 export async function findStoredIndex(
   runDir: string,
@@ -45,7 +45,10 @@ export async function findStoredIndex(
   return null;
 }
 
-/** Stores a copy of an index for other servers, in place of earlier ones. Without room or permission there is none. */
+/**
+ * Stores a copy of an index for other servers, replacing earlier ones. Does nothing if there is no space or
+ * permission.
+ */
 export async function storeIndex(
   runDir: string,
   source: string,

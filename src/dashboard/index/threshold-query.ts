@@ -6,12 +6,12 @@ import type { Policy } from '../../domain/policy.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import type { Database } from '../../analysis/database.ts';
 
-/** A hundredth each; 1 is in the last one. */
+/** Number of bins of one hundredth each; 1 belongs to the last one. */
 const BINS = 100;
 
 /**
- * What a policy would decide on every verdict, next to what the run decided: the same as `decide`. The policy differs from
- * the run's in its thresholds only, since `floor` was computed with the rest.
+ * Decides on every verdict with a policy, with the same result as `decide`, and compares it with the run's
+ * decision. The policy differs from the run's only in its thresholds, since `floor` was computed with the rest.
  */
 export async function queryThresholds(
   database: Database,
@@ -50,7 +50,7 @@ export async function queryThresholds(
   return { now, then, changes: changes.sort((a, b) => rank(a) - rank(b)), unknown };
 }
 
-/** How the scores of a run are spread. A category without a score is left out. */
+/** Distribution of the scores of a run. Categories without a score are omitted. */
 export async function queryScores(
   database: Database,
   scored: ScoreColumns,

@@ -4,7 +4,7 @@ import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Media types of what the build writes; other files are not served. */
+/** Media types of files from the build; other files are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -20,25 +20,25 @@ const COMPRESSED: ReadonlySet<string> = new Set(['.html', '.js', '.css', '.svg']
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const INDEX = 'index.html';
-/** The build puts files here whose names change with their content. */
+/** Folder for files whose names change with their content. */
 const ASSETS = 'assets';
 
 export interface WebFile {
   readonly type: string;
   readonly body: Buffer;
-  /** Null where compression does not help. */
+  /** Null if compression does not help. */
   readonly gzipped: Buffer | null;
 }
 
-/** The pages as built, in memory. */
+/** The built pages, in memory. */
 export interface WebFiles {
-  /** Every page. */
+  /** The file served for every page. */
   readonly index: WebFile;
   /** Files by name. */
   readonly assets: ReadonlyMap<string, WebFile>;
 }
 
-/** The folder that the build writes; null before the first build. */
+/** The folder that the build writes to; null before the first build. */
 export function webFolder(): string | null {
   try {
     return dirname(createRequire(import.meta.url).resolve(`#web/${INDEX}`));
