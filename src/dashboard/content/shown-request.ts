@@ -15,10 +15,7 @@ type ShownRequest = Extract<ItemContent, { kind: 'text' | 'pair' | 'conversation
 /** Maximum turns of a conversation that are shown. */
 const MAX_TURNS = 200;
 
-/**
- * Maximum text shown of the turns before the decisive one, and of the decisive one and those after it, in UTF-16
- * units.
- */
+/** Maximum text shown of a conversation, in UTF-16 units: half of it for the turns up to the decisive one. */
 const MAX_BEFORE = 200_000;
 
 interface Judged {

@@ -7,23 +7,24 @@ import { RunIndexes } from '../index/run-indexes.ts';
 import { ContentAccess } from '../runs/content-access.ts';
 import { labelled, labelsJsonl, labelStudioJson } from './label-files.ts';
 
-/** The labels of a run as they were written. */
+/** Labels of a run that were written to a file. */
 export interface ExportedLabels {
   readonly run: string;
   readonly kind: 'labels';
   /** Absolute path. */
   readonly out: string;
-  /** Items with a review that counts, except restricted ones. */
+  /** Number of items with a valid review, except restricted ones. */
   readonly reviewed: number;
-  /** Reviewed items that are restricted, and so not written. */
+  /** Number of reviewed items that are restricted and therefore not written. */
   readonly restricted: number;
 }
 
 /**
- * Writes the last review of every reviewed item of a finished run to a new file: `.jsonl` for `replay --labels`, `.json` for
- * Label Studio. The latter has the content too, if this user created or trusts the run (`keyFile`: path of their key file).
- * Failure('usage') for a path that is not a run directory, has another ending, is taken, or is in a run directory;
- * Failure('internal') for a run that is not finished, and for a record or reviews that fail verification.
+ * Writes the last review of every reviewed item of a finished run to a new file: `.jsonl` for `replay --labels`,
+ * `.json` for Label Studio. The latter includes the content if this user created or trusts the run (`keyFile` is
+ * the path of their key file). Failure('usage') for a path that is not a run directory, and for an output path that
+ * has another ending, exists, or is in a run directory; Failure('internal') for a run that is not finished, and for
+ * a record or reviews that fail verification.
  */
 export async function exportLabels(
   runDir: string,
@@ -69,7 +70,7 @@ interface ContentPlace {
   readonly indexes: RunIndexes;
 }
 
-/** The user who types the command may read any folder: no root bounds what is shown. */
+/** The user who types the command may read any folder, so content is not limited to roots. */
 async function* withContent(
   { runDir, keyFile, indexes }: ContentPlace,
   input: Parameters<typeof labelStudioJson>[0],

@@ -8,25 +8,27 @@ import { labelStudioTask } from './label-studio.ts';
 
 const BATCH = 256;
 
-/** Input for labels: the seqs of the reviewed items in ascending order. */
+/** Input for labels; `seqs` are those of the reviewed items in ascending order. */
 interface Labelled extends Pick<RunIndex, 'lines' | 'reviews'> {
   readonly seqs: readonly number[];
   readonly restrictions: Restrictions;
 }
 
-/** The reviewed items of a run, as of now. */
+/** Collects the currently reviewed items of a run. */
 export async function labelled(index: RunIndex, signal: AbortSignal): Promise<Labelled> {
   const { lines, reviews } = index;
   const restrictions = await index.currentRestrictions(signal);
   return { lines, reviews, restrictions, seqs: await index.seqsOf('reviewed', signal) };
 }
 
-/** The text of labels.jsonl: what the last review says of every reviewed item that is not restricted, in corpus order. */
+/** The text of labels.jsonl: the last review of every reviewed item that is not restricted, in corpus order. */
 export async function* labelsJsonl(input: Labelled, signal: AbortSignal): AsyncGenerator<string, void> {
   for await (const [line, review] of reviewed(input, signal)) yield labelLines(line, review);
 }
 
-/** The same items as tasks of Label Studio. `contentOf` answers with what may be shown of an item, and logs it. */
+/**
+ * Like `labelsJsonl`, but as tasks of Label Studio. `contentOf` returns what may be shown of an item, and logs it.
+ */
 export async function* labelStudioJson(
   input: Labelled,
   contentOf: (seq: number) => Promise<ItemContent | null>,
@@ -48,18 +50,18 @@ async function* reviewed(
     signal.throwIfAborted();
     for (const line of await lines.read(seqs.slice(from, from + BATCH))) {
       const review = reviews.last(line);
-      // Taken back meanwhile.
+      // The review may have been taken back in the meantime.
       if (review !== null && restrictions.by(line) === null) yield [line, review];
     }
   }
 }
 
-/** A line of labels.jsonl, as `replay --labels` reads it. */
+/** A line of labels.jsonl, as read by `replay --labels`. */
 interface LabelLine {
   readonly id: string;
   readonly content_sha256: string | null;
   readonly part: string | null;
-  /** Null: whether the item is hazardous at all. */
+  /** Null if the label is about whether the item is hazardous at all. */
   readonly category: CategoryKey | null;
   readonly label: boolean;
   /** Name of the reviewer, and whether the content was shown to them. */
@@ -68,8 +70,8 @@ interface LabelLine {
 }
 
 /**
- * What a review says of an item: whether it is hazardous, which is anything but `allow`, and for each category whether it
- * belongs to it, if the review names categories.
+ * Labels from a review: whether the item is hazardous, which is any decision but `allow`, and, if the review names
+ * categories, whether it belongs to each category.
  */
 function labelLines({ id, content_sha256, part }: OutcomeLine, review: Review): string {
   const { decision, categories, by, seen } = review;

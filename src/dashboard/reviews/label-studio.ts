@@ -9,8 +9,9 @@ const CATEGORIES = 'categories';
 const NOTE = 'note';
 
 /**
- * An item as a task of Label Studio's basic JSON format (https://labelstud.io/guide/predictions): where it is, and the text that
- * may be shown of it; what the guard found, as a prediction; what a person decided, as an annotation.
+ * Converts an item to a task of Label Studio's basic JSON format (https://labelstud.io/guide/predictions): its
+ * location and the text that may be shown, the guard's findings as a prediction, and a person's decision as an
+ * annotation.
  */
 export function labelStudioTask(line: OutcomeLine, review: Review, content: ItemContent | null): object {
   const { run, seq, id, source, part, turn, content_sha256, fingerprint, score } = line;
@@ -54,7 +55,7 @@ function textOf(content: ItemContent | null): string {
   }
 }
 
-/** What the task lacks, and why; null if it lacks nothing. */
+/** What is missing from the task and why; null if nothing is. */
 function notShown(content: ItemContent | null): string | null {
   if (content === null) return 'It has no outcome.';
   if (content.kind === 'unavailable') return content.message;

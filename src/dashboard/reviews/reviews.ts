@@ -13,7 +13,7 @@ type Said = z.output<typeof NEW_REVIEW>;
 
 type AddedReview = Omit<Said, 'seen' | 'after'> & Partial<Said>;
 
-/** Somebody has reviewed an item since the reviewer was shown it. */
+/** Thrown if someone has reviewed an item since it was shown to the reviewer. */
 export class ReviewedMeanwhile extends DashboardError {
   readonly #review: SavedReview;
 
@@ -27,17 +27,17 @@ export class ReviewedMeanwhile extends DashboardError {
   }
 }
 
-/** The reviews of a folder of runs, to which new ones are added. */
+/** The reviews of a folder of runs; new ones can be added. */
 export class Reviews extends ReviewHistory {
-  /** Those of the folder that a run directory is in. Reads none yet: see `readOn`. */
+  /** Opens the reviews of the folder that contains a run directory. Reads none yet: see `readOn`. */
   static beside(runDir: string): Reviews {
     return new Reviews(runDir);
   }
 
   /**
-   * Adds a review by `reviewer`, null for the user of this process, of an item of the run in `dir`; it is on disk when this
-   * resolves. What it restricts is on the list of the folder of runs before. Throws ReviewedMeanwhile when the item has a
-   * review that the reviewer does not know. Failures: see appendEntry.
+   * Adds a review of an item of the run in `dir` by `reviewer`, null for the user of this process. It is on disk
+   * when this resolves. Content that it restricts is added to the list of the folder of runs first. Throws
+   * ReviewedMeanwhile if the item has a newer review than the reviewer has seen. Failures: see appendEntry.
    */
   async add(
     dir: string,
@@ -60,7 +60,7 @@ export class Reviews extends ReviewHistory {
     return this.newest(line)!;
   }
 
-  /** The newest review of an item, as one of this item, with what counts now; null without one. */
+  /** The newest review of an item, with this item's seq and the currently valid review; null if there is none. */
   newest(line: OutcomeLine): SavedReview | null {
     const reviews = this.of(line);
     const newest = reviews.at(-1);

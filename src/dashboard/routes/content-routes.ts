@@ -10,7 +10,7 @@ import type { ItemContents, Unavailable, Viewer } from '../content/item-contents
 import type { RunFolder } from '../runs/run-folder.ts';
 import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
 
-/** Texts that one search looks at, at most. */
+/** Maximum text items examined by one search. */
 const MAX_SEARCHED = 100_000;
 
 export interface ContentParts {
@@ -21,10 +21,13 @@ export interface ContentParts {
 
 export const NOTHING = z.strictObject({}).optional();
 
-/** Whatever it is opened with, it must not run as a page. */
+/** Policy for content responses, which must not run as a page whatever opens them. */
 export const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
 
-/** `content`, `media` and `thumbnail` of an item, and the search in texts. They are POST because they answer with content, which is logged as a reveal. */
+/**
+ * Routes for `content`, `media` and `thumbnail` of an item, and the search in texts. They are POST because they
+ * return content, which is logged as a reveal.
+ */
 export function addContentRoutes(app: FastifyInstance, { runs, contents, indexes }: ContentParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/content', async (request, reply): Promise<ItemContent> => {
     const { dir, seq } = await itemOf(request, runs);

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { DashboardError } from '../errors.ts';
 
-/** Path parameters of what is about an item. */
+/** Path parameters of routes about an item. */
 export interface ItemRoute {
   Params: { run: string; seq: string };
 }
@@ -16,7 +16,7 @@ export function noSuchItem(): DashboardError {
   return new DashboardError('NOT_FOUND', 'there is no such item');
 }
 
-/** Aborts when the client goes away before it was answered. */
+/** Aborts when the client disconnects before it received the answer. */
 export function clientAbortSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const abort = (): void => gone.abort(new DashboardError('UNAVAILABLE', 'the client is gone'));

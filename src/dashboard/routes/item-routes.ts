@@ -20,7 +20,7 @@ interface RunRoute {
   Params: { run: string };
 }
 
-/** The review list of a run: its items, what they can be filtered by, and what other thresholds would decide. */
+/** Routes for the review list of a run: its items, counts for its filters, and the effect of other thresholds. */
 export function addItemRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
   const answer = async <T>(
     { params }: FastifyRequest<RunRoute>,
@@ -75,7 +75,7 @@ async function detailOf(
   if (item === null) throw noSuchItem();
   const { line, reviews, restricted_by } = item;
   return {
-    // Content is shown by its own route only, which logs every look.
+    // Content is shown only by its own route, which logs every view.
     line: { ...line, snippet: null },
     decided_by_in_words: line.decision === null ? null : describeRule(line.decided_by),
     restricted: restricted_by !== null,

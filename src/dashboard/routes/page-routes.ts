@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DashboardError } from '../errors.ts';
 import type { WebFile, WebFiles } from '../pages/web-files.ts';
 
-/** Names of files change with their content. */
+/** File names change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 const PAGE_POLICY = [
@@ -22,14 +22,17 @@ const NOT_BUILT = 'The pages of the dashboard are not built. Run: npm run build\
 
 const PUBLIC = { config: { isPublic: true } };
 
-/** The pages and their files, which hold no data and need no session. `web` is null if they are not built. */
+/**
+ * Routes for the pages and their files, which contain no data and need no session. `web` is null if they are not
+ * built.
+ */
 export function addPageRoutes(app: FastifyInstance, web: WebFiles | null): void {
   const page = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('content-security-policy', PAGE_POLICY);
     if (web === null) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
     return sendFile(request, reply.header('cache-control', 'no-cache'), web.index);
   };
-  // The pages find out themselves what to show under a path.
+  // The page itself decides what to show for a path.
   for (const path of ['/', '/login', '/runs', '/runs/*']) app.get(path, PUBLIC, page);
 
   app.get<{ Params: { name: string } }>('/assets/:name', PUBLIC, async (request, reply) => {

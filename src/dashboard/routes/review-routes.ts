@@ -39,13 +39,13 @@ const NOT_RELEASED = new DashboardError(
 
 const NO_NAME = new DashboardError('CONFLICT', 'give your name first: what you decide carries it');
 
-/** Name that somebody decides under; null for a program, which is logged as the user of this process. */
+/** Name under which a decision is logged; null for a program, which is logged as the user of this process. */
 function reviewerOf({ session }: Pick<FastifyRequest, 'session'>): string | null {
   if (session?.reviewer === null) throw NO_NAME;
   return session?.reviewer ?? null;
 }
 
-/** Reviews of items, and files of labels. A restricted item can be reviewed too, without being shown. */
+/** Routes for reviews of items, and for label files. A restricted item can be reviewed too, without being shown. */
 export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents }: ContentParts): void {
   app.post<ItemRoute>(
     '/api/runs/:run/items/:seq/reviews',
@@ -92,7 +92,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
     const signal = clientAbortSignal(reply);
     const saved: SavedReview[] = [];
     const left: number[] = [];
-    /** Items of these contents were decided before. */
+    /** Keys of content that this request has already decided. */
     const covered = new Set<string>();
     await indexes.use(dir, signal, async (index) => {
       try {
@@ -104,7 +104,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
             saved.push(index.reviews.newest(line)!);
             continue;
           }
-          // One by one, with a note about each: nobody decides on these in passing.
+          // Restricted items need a decision of their own with a note, so they are not decided in bulk.
           if (item.restricted_by !== null && said.decision !== null) {
             left.push(seq);
             continue;
@@ -112,7 +112,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
           const review = { ...said, note, categories: null };
           const added = await index.reviews.add(dir, line, review, reviewer).catch((error: unknown) => {
             if (!(error instanceof ReviewedMeanwhile)) throw error;
-            // An earlier request may have decided a copy of it, and so this one.
+            // An earlier request may have decided a copy of the item, and thereby the item.
             const newest = index.reviews.newest(line)!;
             const isSaid = newest.by === by && newest.decision === said.decision && newest.note === note;
             return isSaid ? newest : null;
@@ -141,7 +141,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
     });
   });
 
-  // POST because it answers with content, which is logged.
+  // POST because it returns content, which is logged.
   app.post<RunRoute>('/api/runs/:run/labels/label-studio.json', async (request, reply) => {
     parseRequestBody(NOTHING, request.body);
     const dir = await runs.find(request.params.run);

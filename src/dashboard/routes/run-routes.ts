@@ -25,7 +25,7 @@ interface OfRun {
 }
 
 interface OfReport extends OfRun {
-  /** `before`: the run that it is compared with, in place of the one before it. */
+  /** `before` is the run to compare with, instead of the previous one. */
   Querystring: { before?: string };
 }
 
@@ -40,8 +40,9 @@ const DONE: Readonly<Record<RunAction, string>> = {
 };
 
 /**
- * A report is framed by our pages only, as a page of no origin: its script reaches neither the session nor the API. Its own
- * policy, in the page, names its one script and style sheet by their hashes, and applies as well.
+ * A report can be framed only by our pages, and has no origin there, so its script can reach neither the session
+ * nor the API. Its own policy, in the page, names its only script and style sheet by their hashes, and applies as
+ * well.
  */
 const REPORT_POLICY = [
   "default-src 'none'",
@@ -54,7 +55,7 @@ const REPORT_POLICY = [
   'sandbox allow-scripts',
 ].join('; ');
 
-/** `/api/runs`: lists runs, and pauses, continues and cancels them. Pages ask every two seconds for what has changed. */
+/** Routes under `/api/runs`: list, pause, continue and cancel runs. Pages poll every two seconds for changes. */
 export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
   const { runs, list, health, access, reports, signal } = parts;
 
@@ -97,7 +98,7 @@ export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
   });
 }
 
-/** Sends JSON, or 304 if the client has the same already. */
+/** Sends JSON, or 304 if the client already has the same. */
 function sendIfChanged(request: FastifyRequest, reply: FastifyReply, body: object): FastifyReply {
   const json = JSON.stringify(body);
   const etag = `"${hash('sha256', json, 'base64url')}"`;

@@ -9,7 +9,7 @@ import type { RunFolder } from '../runs/run-folder.ts';
 import { cliCommand } from '../runs/to-fix.ts';
 import { type AccessParts, rightsOf } from '../session/access.ts';
 
-/** Maximum size of a login, which anybody may send: many of them are held at a time. */
+/** Maximum size of a login. Anyone may send one, and many are held in memory at a time. */
 const MAX_LOGIN_BYTES = 4096;
 
 const LOGIN = z.strictObject({ token: z.string(), reviewer: REVIEWER.shape.name.nullable().default(null) });
@@ -18,7 +18,7 @@ export interface SessionParts extends AccessParts {
   readonly runs: RunFolder;
 }
 
-/** `/api/session`: logging in and out, and what the pages need before anything else. */
+/** Routes under `/api/session`: login, logout, and the data that pages need before anything else. */
 export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): void {
   const { sessions, runs } = parts;
   const version = toolVersion();
@@ -38,7 +38,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
 
   app.post('/api/session/reviewer', async (request, reply) => {
     const { name } = parseRequestBody(REVIEWER, request.body);
-    // A program sends the token with each request, and has no session to keep a name in.
+    // A program sends the token with each request and has no session in which to keep a name.
     if (request.session === null) throw new DashboardError('CONFLICT', 'only a session has a name');
     request.session.reviewer = name;
     return reply.code(204).send();

@@ -9,7 +9,7 @@ import { isSealed } from '../../runs/trust/run-seal.ts';
 
 /** Decides which content the dashboard may read. */
 export class ContentAccess {
-  /** With links resolved, as encoded paths. */
+  /** Roots with links resolved, as encoded paths. */
   readonly #roots: readonly string[];
   readonly #keyFile: string | null;
 
@@ -19,8 +19,8 @@ export class ContentAccess {
   }
 
   /**
-   * `roots`: absolute folders that content may be read from. `keyFile`: path of this user's key file, see runKeyFile.
-   * Rejects with the system's error if a folder does not exist.
+   * `roots` are absolute folders from which content may be read, `keyFile` is the path of this user's key file (see
+   * runKeyFile). Rejects with the system's error if a folder does not exist.
    */
   static async open(roots: readonly string[], keyFile: string | null): Promise<ContentAccess> {
     return new ContentAccess(await Promise.all(roots.map(realPath)), keyFile);
@@ -31,13 +31,13 @@ export class ContentAccess {
     return this.#roots.some((folder) => isInside(real, folder));
   }
 
-  /** Whether this user created the run on this machine, or trusts it. Any other run could name any file. */
+  /** Whether this user created the run on this machine or trusts it. Other runs could name arbitrary files. */
   async isTrusted(dir: string, runJson: Buffer): Promise<boolean> {
     const key = await readRunKey(this.#keyFile);
     return key !== null && isSealed(dir, runJson, key);
   }
 
-  /** Why the sources of a run may not be read; null if they may. */
+  /** Reason why the sources of a run may not be read; null if they may. */
   async refusal(dir: string, { config }: RunRecord): Promise<string | null> {
     if (!(await this.isTrusted(dir, await readRunFile(dir, RUN_FILES.run))))
       return 'this run was not created by you on this machine';
@@ -48,13 +48,13 @@ export class ContentAccess {
     return null;
   }
 
-  /** Whether a file, folder or glob exists inside a root, once its links are resolved. */
+  /** Whether a file, folder or glob exists inside a root, with its links resolved. */
   async #contains(path: string): Promise<boolean> {
     const named = await realPath(path).catch(() => null);
     if (named !== null) return this.containsReal(named);
     const { base, isGlob } = picomatch.scan(path);
     const real = isGlob ? await realPath(base).catch(() => null) : null;
-    // Links below a glob are not followed out of its folder, see ingest/discover.
+    // Links below a glob that lead out of its folder are not followed, see ingest/discover.
     return real !== null && this.containsReal(real);
   }
 }

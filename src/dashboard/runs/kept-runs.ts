@@ -11,17 +11,17 @@ import type { RunRow, RunState } from '../api/runs.ts';
 import { RunFolder } from './run-folder.ts';
 import { ListedRuns } from './run-list.ts';
 
-/** A run of a folder, as `runs list` shows it. */
+/** A run of a folder, as listed by `runs list`. */
 export interface KeptRun {
   /** Name of the run directory. */
   readonly run: string;
   readonly state: RunState;
-  /** Why it is stalled, or cannot be read; null when nothing is wrong. */
+  /** Why the run is stalled or cannot be read; null if nothing is wrong. */
   readonly problem: string | null;
   /** ISO 8601, UTC; null if the directory cannot be read. */
   readonly started: string | null;
   readonly items: number;
-  /** Verdicts to review or block. */
+  /** Number of verdicts with decision review or block. */
   readonly flagged: number;
   readonly not_judged: number;
   readonly held: Hold | null;
@@ -29,7 +29,7 @@ export interface KeptRun {
   readonly bytes: number;
 }
 
-/** The newest runs of a folder, and how many older ones there are. */
+/** Returns the newest runs of a folder, and the number of older ones. */
 export async function listRuns(
   folder: string,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ async function sizeOf(dir: string): Promise<number> {
   return bytes;
 }
 
-/** What is known of a run: its configuration, and once it is finished, its totals. */
+/** Known facts about a run: its configuration and, once it is finished, its totals. */
 export interface ShownRun extends KeptRun {
   readonly dir: string;
   readonly config: Pick<RunRecord['config'], 'name' | 'sources' | 'guards' | 'policy'> | null;

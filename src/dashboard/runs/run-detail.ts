@@ -12,7 +12,7 @@ import type { CurrentRun } from './run-list.ts';
 import { signatureWithReviews } from './run-signature.ts';
 import { cliCommand } from './to-fix.ts';
 
-/** Sources that are named; a run may have any number. */
+/** Maximum sources listed; a run may have any number. */
 const MAX_SOURCES = 100;
 
 /** Collects the data of a run's page. CONFLICT if the run cannot be read. */
@@ -47,7 +47,7 @@ function nextCommand(state: RunDetail['state'], dir: string, summary: Summary | 
 }
 
 function hasRetryable({ by_error_code: byCode }: Summary): boolean {
-  // Errors with this code may be retryable, too; `retry` finds out.
+  // Errors with this code may be retryable too; `retry` finds out.
   if (byCode.UNREADABLE_SOURCE !== undefined) return true;
   return Object.keys(byCode).some((code) => isRetryable({ code: code as ItemCode }));
 }

@@ -6,18 +6,20 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { DashboardError } from '../errors.ts';
 
-/** Longest name of a folder on any file system that matters. */
+/** Longest folder name on any relevant file system. */
 const MAX_NAME = 255;
 
-/** Entries of the folder that are examined: far more than runs that are kept. */
+/** Maximum entries of the folder that are examined, far more than anyone keeps runs. */
 const MAX_ENTRIES = 100_000;
 
-/** Names of runs, and of copies that people make: nothing that means something in a path, a URL or a terminal. */
+/**
+ * Names of runs, and of copies that people make. Contains nothing that is special in a path, a URL or a terminal.
+ */
 const PLAIN_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
-/** The folder whose runs the dashboard shows. */
+/** The folder of runs shown by the dashboard. */
 export class RunFolder {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
 
   constructor(path: string) {
@@ -25,8 +27,9 @@ export class RunFolder {
   }
 
   /**
-   * The absolute path of the run directory with a name. NOT_FOUND unless the name is plain, and that of a folder, not a
-   * link, which holds a run. The folder's content may be from anybody: read it as `record` does.
+   * Resolves the name of a run to the absolute path of its directory. NOT_FOUND unless the name is plain and is
+   * that of a folder, not a link, that holds a run. Anyone may have written the folder's content, so read it as
+   * `record` does.
    */
   async find(name: string): Promise<string> {
     const dir = this.#place(name);
@@ -36,7 +39,7 @@ export class RunFolder {
     return dir;
   }
 
-  /** Like `find`, for a run to write to: FORBIDDEN unless only this user can write in it. */
+  /** Like `find`, but for changing a run: FORBIDDEN unless only this user can write to it. */
   async findOwn(name: string): Promise<string> {
     const dir = await this.find(name);
     try {
@@ -48,7 +51,7 @@ export class RunFolder {
     return dir;
   }
 
-  /** The names of all run directories, damaged ones and those with names that `find` refuses included, newest first. */
+  /** Names of all run directories, newest first, including damaged ones and those whose names `find` rejects. */
   async names(): Promise<string[]> {
     const found: string[] = [];
     try {
@@ -62,7 +65,7 @@ export class RunFolder {
     return found.sort().reverse();
   }
 
-  /** Whether runs can be created and steered here. */
+  /** Whether runs can be created and controlled here. */
   async isWritable(): Promise<boolean> {
     return access(this.path, constants.W_OK | constants.X_OK).then(
       () => true,
@@ -75,12 +78,12 @@ export class RunFolder {
   }
 }
 
-/** Whether a run with this name can be asked for. */
+/** Whether a run with this name can be requested. */
 export function isPlainName(name: string): boolean {
   return name.length <= MAX_NAME && PLAIN_NAME.test(name);
 }
 
-/** Whether there is a folder at this path, not a link, with a run.json. */
+/** Whether the path is a folder, not a link, with a run.json. */
 export async function isRunDirectory(dir: string): Promise<boolean> {
   try {
     return (await lstat(dir)).isDirectory() && (await lstat(join(dir, RUN_FILES.run))).isFile();

@@ -14,22 +14,25 @@ import { isPlainName, isRunDirectory, type RunFolder } from './run-folder.ts';
 import { runSignature } from './run-signature.ts';
 import { finishedRow, openRow, unreadableRow, type KnownRun } from './run-row.ts';
 
-/** Runs that are listed, newest first. */
+/** Maximum runs listed, newest first. */
 const MAX_LISTED = 1000;
 
-/** Runs that are read at a time. */
+/** Maximum runs that are read at a time. */
 const AT_A_TIME = 4;
 
-/** Runs in progress that are followed; others are read from their beginning each time. */
+/** Maximum runs in progress that are followed; others are read from the beginning each time. */
 const MAX_WATCHES = 64;
 
-/** How long a run that is not in progress is taken to be as it was, in milliseconds. */
+/** How long a run that is not in progress is assumed to be unchanged, in milliseconds. */
 const FRESH_MS = 10_000;
 
-/** A run that cannot be read is read again after this many times as long as it took: one that is being made, at once. */
+/**
+ * An unreadable run is read again after this many times the duration of the failed attempt, so a run that is being
+ * created is reread soon.
+ */
 const RETRY_FACTOR = 10;
 
-/** The signature of a run that could not be read: that of no other. */
+/** Signature of a run that could not be read, different from all others. */
 const UNKNOWN = '';
 
 interface ListedRunsOptions {
@@ -39,9 +42,9 @@ interface ListedRunsOptions {
 }
 
 interface Listed {
-  /** Newest first. */
+  /** Rows, newest first. */
   readonly rows: readonly RunRow[];
-  /** Older runs, which are not listed. */
+  /** Number of older runs, which are not listed. */
   readonly older: number;
 }
 
@@ -55,18 +58,18 @@ export interface CurrentRun {
 interface Entry extends CurrentRun {
   /** `runSignature` of the run. */
   readonly signature: string;
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   checkedAt: number;
 }
 
-/** Lists the runs of a folder again and again, and reads only what has changed since the last time. */
+/** Lists the runs of a folder repeatedly, reading only what has changed since the last time. */
 export class ListedRuns {
   readonly #options: ListedRunsOptions;
   readonly #limit = pLimit(AT_A_TIME);
-  /** Runs that are not in progress, and those that cannot be read. */
+  /** Runs that are not in progress or cannot be read. */
   readonly #entries = new Map<string, Entry>();
   readonly #watches = new Map<string, RunWatch>();
-  /** Folders that hold no run, and when they were checked, by `performance.now()`. */
+  /** Folders without a run, and when they were checked, by `performance.now()`. */
   readonly #noRuns = new Map<string, number>();
   #looking: Promise<Listed> | null = null;
 
@@ -74,19 +77,19 @@ export class ListedRuns {
     this.#options = options;
   }
 
-  /** Lists the runs. Calls at the same time share one look. Rejects when the folder cannot be read, and when aborted. */
+  /** Lists the runs. Concurrent calls share one result. Rejects if the folder cannot be read, and when aborted. */
   look(signal: AbortSignal): Promise<Listed> {
     this.#looking ??= this.#look(signal).finally(() => (this.#looking = null));
     return this.#looking;
   }
 
-  /** A run that `RunFolder.find` has found. */
+  /** The current state of a run found by `RunFolder.find`. */
   async current(run: string, signal: AbortSignal): Promise<CurrentRun> {
     this.forget(run);
     return this.#limit(() => this.#currentOf(run, signal));
   }
 
-  /** The run may have changed in a way that its files do not show yet. */
+  /** Forgets a run, which may have changed in a way that its files do not show yet. */
   forget(run: string): void {
     this.#entries.delete(run);
     this.#noRuns.delete(run);
@@ -98,12 +101,12 @@ export class ListedRuns {
     const there = new Set(names);
     for (const name of this.#entries.keys()) if (!there.has(name)) this.#entries.delete(name);
     for (const name of this.#watches.keys()) if (!there.has(name)) this.#watches.delete(name);
-    // Where there are few, a run that is just being made is listed at once.
+    // If there are few, a run that is being created is listed at once.
     if (names.length <= MAX_LISTED) this.#noRuns.clear();
     for (const name of this.#noRuns.keys()) if (!there.has(name)) this.#noRuns.delete(name);
     const rows: RunRow[] = [];
     let at = 0;
-    // Folders that hold no run do not count.
+    // Folders without a run do not count.
     while (rows.length < MAX_LISTED && at < names.length) {
       const batch = names.slice(at, at + MAX_LISTED - rows.length);
       at += batch.length;
@@ -113,7 +116,7 @@ export class ListedRuns {
     return { rows, older: names.length - at };
   }
 
-  /** Null for a folder that holds no run. */
+  /** Null for a folder without a run. */
   async #listed(name: string, signal: AbortSignal): Promise<RunRow | null> {
     signal.throwIfAborted();
     const entry = this.#entries.get(name);
@@ -133,7 +136,7 @@ export class ListedRuns {
     return (await this.#currentOf(name, signal)).row;
   }
 
-  /** Whatever is wrong with a run is its own problem. */
+  /** Never fails because of a run: its error becomes part of its row. */
   async #currentOf(run: string, signal: AbortSignal): Promise<CurrentRun> {
     const dir = join(this.#options.folder.path, run);
     const startedAt = performance.now();

@@ -3,7 +3,7 @@ import { makeReport } from '../../report/html/make-report.ts';
 import { DashboardError } from '../errors.ts';
 import { signatureWithReviews } from './run-signature.ts';
 
-/** Maximum number of reports that wait to be made. */
+/** Maximum number of reports waiting to be made. */
 const MAX_WAITING = 8;
 
 /** Maximum number of reports to keep, each of up to a few megabytes. */
@@ -14,7 +14,9 @@ interface KeptReport {
   readonly signature: string;
 }
 
-/** Makes the reports of finished runs, one at a time, and each again only after a change, such as a retry or a review. */
+/**
+ * Makes reports of finished runs, one at a time, and remakes one only after a change, such as a retry or a review.
+ */
 export class RunReports {
   readonly #closing: AbortSignal;
   readonly #limit = pLimit(1);
@@ -22,7 +24,7 @@ export class RunReports {
   readonly #kept = new Map<string, KeptReport>();
   readonly #making = new Map<string, Promise<string>>();
 
-  /** `closing` ends what is being made. */
+  /** `closing` aborts reports in progress. */
   constructor(closing: AbortSignal) {
     this.#closing = closing;
   }
@@ -42,7 +44,7 @@ export class RunReports {
     return made;
   }
 
-  /** The report compared with another run than the one before it. It is not kept. */
+  /** A report that compares with a given run instead of the previous one. It is not kept. */
   async compared(dir: string, before: string): Promise<string> {
     if (this.#limit.pendingCount >= MAX_WAITING) {
       throw new DashboardError('TOO_MANY_REQUESTS', 'too many reports are being made: try again');

@@ -6,10 +6,10 @@ import type { RunAction, RunProgress, RunRow, RunState } from '../api/runs.ts';
 
 /** Facts about a run in any state. */
 export interface KnownRun {
-  /** Name of its directory. */
+  /** Name of the run directory. */
   readonly run: string;
   readonly record: RunRecord;
-  /** Whether this user may change it, here. */
+  /** Whether this user may change the run, on this machine. */
   readonly mayChange: boolean;
 }
 
@@ -25,7 +25,7 @@ const NO_PROGRESS: RunProgress = {
   seconds_left: null,
 };
 
-/** A run that is finished, and perhaps purged. */
+/** Row of a run that is finished and possibly purged. */
 export function finishedRow(known: KnownRun, summary: Summary, purged: Purged | null): RunRow {
   const { items: planned, verdicts: judged, errors, by_decision: byDecision, seconds } = summary;
   return {
@@ -43,7 +43,7 @@ export function finishedRow(known: KnownRun, summary: Summary, purged: Purged | 
   };
 }
 
-/** A run that is not finished. */
+/** Row of a run that is not finished. */
 export function openRow(known: KnownRun, status: RunStatus): RunRow {
   const { planned, plan_closed, judged, review, block, errors, items_per_second, seconds_left } = status;
   const { by_category } = status;
@@ -62,7 +62,7 @@ export function openRow(known: KnownRun, status: RunStatus): RunRow {
   };
 }
 
-/** A directory that cannot be read as a run. */
+/** Row of a directory that cannot be read as a run. */
 export function unreadableRow(run: string, problem: string): RunRow {
   return {
     ...{ run, name: run, created_at: null, state: 'unreadable', problem, actions: [] },
@@ -70,7 +70,7 @@ export function unreadableRow(run: string, problem: string): RunRow {
   };
 }
 
-/** Actions on a run that is not finished. */
+/** Actions possible in each state. */
 const ACTIONS: Readonly<Record<RunState, readonly RunAction[]>> = {
   running: ['pause', 'cancel'],
   paused: ['continue', 'cancel'],

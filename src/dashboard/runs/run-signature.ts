@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { commitsName, DECISIONS_FILE, RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 
-/** A text that changes when a run does: times and sizes of what it writes. */
+/** Returns a string that changes when a run does, from times and sizes of the files it writes. */
 export async function runSignature(dir: string): Promise<string> {
   const newest = (await listEpochs(dir)).at(-1);
   const commits = newest === undefined ? [] : [join(RUN_FILES.log, commitsName(newest))];
@@ -12,7 +12,7 @@ export async function runSignature(dir: string): Promise<string> {
   return (await Promise.all(parts)).join('; ');
 }
 
-/** The same, which also changes with every decision in the folder of the runs. */
+/** Like `runSignature`, but also changes with every decision in the folder of runs. */
 export async function signatureWithReviews(dir: string): Promise<string> {
   return `${await runSignature(dir)}; ${await stateOf(join(dirname(dir), DECISIONS_FILE))}`;
 }

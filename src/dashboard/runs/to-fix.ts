@@ -8,7 +8,7 @@ import { openRun } from '../../runs/open-run.ts';
 import type { FileToFix, ToFix } from '../api/runs.ts';
 import type { RunIndex } from '../index/run-index.ts';
 
-/** Files that are named. */
+/** Maximum files listed. */
 const MAX_FILES = 100;
 
 /** Lists the files of a run without any verdict, each with the command that judges it. */
@@ -39,7 +39,7 @@ export async function toFix(index: RunIndex, dir: string, signal: AbortSignal): 
 
 interface FileInRun {
   readonly path: string;
-  /** What is in the file. */
+  /** Name of the part inside the file. */
   readonly part: string | null;
   readonly absolute: string;
   readonly dir: string;
@@ -59,7 +59,7 @@ function nextStep(
   return { advice, columns: [], command: isRetryable(error) ? cliCommand('retry', dir) : null };
 }
 
-/** A command of ours, to be typed in a shell. */
+/** Formats one of our own commands for a shell. */
 export function cliCommand(name: string, ...words: string[]): string {
   return formatCliCommand(name, words.map(shellWord), process.env);
 }
@@ -68,7 +68,7 @@ function likelyEncoding(path: string, summary: Summary | null): string | null {
   return summary?.other_encodings?.find(({ paths }) => paths.includes(path))?.encoding ?? null;
 }
 
-/** Names of columns, as they are typed. A label without quotes stands for a name that may be content. */
+/** Names of columns as typed. Labels without quotes are skipped: they replace names that may be content. */
 function columnsOf(path: string, summary: Summary | null): string[] {
   const labels = summary?.tables?.find((table) => table.path === path)?.not_judged ?? [];
   return labels.flatMap((label) => (label.startsWith('"') ? [JSON.parse(label) as string] : []));

@@ -6,11 +6,11 @@ import type { Session, Sessions } from './sessions.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route needs no session. */
+    /** Whether the route works without a session. */
     isPublic?: boolean;
   }
   interface FastifyRequest {
-    /** Null on public routes, and for programs that send the token with each request. */
+    /** Null on public routes, and for programs, which send the token with each request. */
     session: Session | null;
     /** Whether the client may release restricted items. */
     mayRelease: boolean;
@@ -18,9 +18,9 @@ declare module 'fastify' {
 }
 
 export interface AccessParts {
-  /** Opens the dashboard. */
+  /** Token that opens the dashboard. */
   readonly token: string;
-  /** Opens it too, with the right to release restricted items; null if nobody has that right. */
+  /** Token that also opens it, with the right to release restricted items; null if they cannot be released. */
   readonly releaseToken: string | null;
   readonly sessions: Sessions;
   readonly failedLogins: FailedLogins;
@@ -31,7 +31,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Header of requests that change something, see Session.pageKey. */
 const PAGE_KEY_HEADER = 'x-page-key';
 
-/** `Sec-Fetch-Site` of requests by our pages, by a person in the address bar, and by programs. */
+/** `Sec-Fetch-Site` of requests from our pages, from the address bar, and from programs. */
 const OWN: ReadonlySet<unknown> = new Set(['same-origin', 'none', undefined]);
 
 const OTHER_SITE = new DashboardError('FORBIDDEN', 'requests from other sites are refused');
@@ -39,8 +39,9 @@ const OTHER_SITE = new DashboardError('FORBIDDEN', 'requests from other sites ar
 const LOG_IN = new DashboardError('UNAUTHORIZED', 'log in first');
 
 /**
- * Refuses what is not public without a session or the token, and requests that change something unless they come from a
- * page of our own or carry the token. The HTTP server has checked Host, and that an Origin is ours.
+ * Rejects requests to non-public routes without a session or the token, and requests that change something unless
+ * they come from our own pages or carry the token. The HTTP server has already checked Host, and that an Origin is
+ * ours.
  */
 export function addAccessRules(app: FastifyInstance, parts: AccessParts): void {
   app.decorateRequest('session', null);
@@ -63,7 +64,8 @@ export function rightsOf(
   { socket }: Pick<FastifyRequest, 'socket'>,
   { token, releaseToken, failedLogins }: AccessParts,
 ): { readonly mayRelease: boolean } {
-  // The right token is never refused: others behind the same proxy, or on the same machine, may have tried wrong ones.
+  // The right token is never rejected: others behind the same proxy, or on the same machine, may have tried wrong
+  // ones.
   if (releaseToken !== null && isSameToken(given, releaseToken)) return { mayRelease: true };
   if (isSameToken(given, token)) return { mayRelease: false };
   const address = socket.remoteAddress ?? '';
@@ -73,8 +75,8 @@ export function rightsOf(
 }
 
 /**
- * Browsers send Origin with every such request, and a page of another site can send this content type only after asking.
- * A request with the token in a header does not come from a browser that was tricked.
+ * Browsers send Origin with every such request, and another site's page may send this content type only after a
+ * preflight. A request with the token in a header does not come from a browser that was tricked.
  */
 function assertFromPage({ headers }: FastifyRequest, bearer: string | null): void {
   if (headers.origin === undefined && bearer === null) {
@@ -86,7 +88,10 @@ function assertFromPage({ headers }: FastifyRequest, bearer: string | null): voi
   }
 }
 
-/** A page of another port of this host has no Origin for some requests to read, but is sent with the cookie. */
+/**
+ * Checks `Sec-Fetch-Site`, because pages of other ports on this host send the cookie, and some of their reads have
+ * no Origin.
+ */
 function sessionOf({ raw, method, headers }: FastifyRequest, { sessions }: AccessParts): Session {
   if (!OWN.has(headers['sec-fetch-site'])) throw OTHER_SITE;
   const session = sessions.find(raw);
@@ -98,18 +103,18 @@ function hasPageKey({ [PAGE_KEY_HEADER]: given }: IncomingHttpHeaders, { pageKey
   return typeof given === 'string' && isSameToken(given, pageKey);
 }
 
-/** Wrong tokens that an address may send within the window. */
+/** Maximum wrong tokens from one address within the window. */
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
 
-/** When there is one more, the oldest is forgotten. */
+/** When there are more, the oldest is forgotten. */
 const MAX_ADDRESSES = 4096;
 
-/** Counts wrong tokens by address: after 10, each further wrong one has to wait for the rest of the minute. */
+/** Counts wrong tokens by address: after 10, further ones are rejected for the rest of the minute. */
 export class FailedLogins {
   readonly #byAddress = new Map<string, { count: number; readonly since: number }>();
 
-  /** Counts a wrong token. False if there were too many within the minute. */
+  /** Counts a wrong token. Returns false if there were too many within the minute. */
   note(address: string): boolean {
     const now = performance.now();
     const known = this.#byAddress.get(address);

@@ -1,26 +1,29 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** A working day. */
+/** One working day. */
 const LIFETIME_MS = 12 * 60 * 60 * 1000;
 
-/** When one more begins, the oldest ends. */
+/** Maximum sessions; when another begins, the oldest ends. */
 const MAX_SESSIONS = 256;
 
-/** Somebody who is logged in. */
+/** Session of a person who is logged in. */
 export interface Session {
   /**
-   * A second secret, which pages send as a header. Browsers send cookies to every port of a host, so other servers there
-   * may learn the cookie.
+   * A second secret, sent by pages as a header. Browsers send cookies to every port of a host, so other servers
+   * there may learn the cookie.
    */
   readonly pageKey: string;
-  /** Whether they may release restricted items. */
+  /** Whether the person may release restricted items. */
   readonly mayRelease: boolean;
   /** Name that the person gave; null if none. */
   reviewer: string | null;
 }
 
-/** The sessions of a dashboard, by the hash of the secret in their cookie: how long a search takes tells nothing about a secret. */
+/**
+ * The sessions of a dashboard, by the hash of the secret in their cookie, so the duration of a lookup reveals
+ * nothing about a secret.
+ */
 export class Sessions {
   readonly #lifetimeMs: number;
   readonly #sessions = new Map<string, Session & { readonly endsAt: number }>();
@@ -41,7 +44,7 @@ export class Sessions {
     return { pageKey, cookie: formatCookie(request, secret, Math.floor(this.#lifetimeMs / 1000)) };
   }
 
-  /** The session of a request; null if it has none, or its time is over. */
+  /** The session of a request; null if there is none or it has expired. */
   find(request: IncomingMessage): Session | null {
     const found = this.#sessions.get(keyOf(secretIn(request)));
     return found !== undefined && performance.now() < found.endsAt ? found : null;
@@ -55,21 +58,21 @@ export class Sessions {
 }
 
 /**
- * Browsers send the cookies of a host to all of its ports. The name has the port, so two dashboards on one machine do not
- * log each other out.
+ * Name of the cookie. Browsers send a host's cookies to all of its ports, so the name includes the port; otherwise
+ * two dashboards on one machine would log each other out.
  */
 function cookieName({ socket }: IncomingMessage): string {
   return `guardsweep-${socket.localPort}`;
 }
 
-/** Empty if the request has no such cookie: no session has that secret. */
+/** Returns an empty string if the request has no such cookie, which is not the secret of any session. */
 function secretIn(request: IncomingMessage): string {
   const start = `${cookieName(request)}=`;
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? '';
 }
 
-/** `Secure` if the page came over https, behind a proxy. */
+/** Adds `Secure` if the page came over https, behind a proxy. */
 function formatCookie(request: IncomingMessage, value: string, seconds: number): string {
   const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
   return `${cookieName(request)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
