@@ -11,41 +11,43 @@ import { NotRegularFileError } from './open-file.ts';
 import { readFully } from './read-fully.ts';
 import { readRecordLines } from './record-lines.ts';
 
-/** How many of the last lines a new one may follow: processes that append at the same time follow the same line. */
+/**
+ * How many of the last lines a new line may follow: processes that append at the same time follow the same line.
+ */
 const WINDOW = 64;
 
-/** People do not write more: half a million reviews. */
+/** Far more than people write: half a million reviews. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 const ENTRY = z.looseObject({ prev: z.string() });
 
 interface ChainedFileOptions {
-  /** Absolute path. Its folder is made with the first `append`. */
+  /** Absolute path. Its folder is created by the first `append`. */
   readonly path: string;
-  /** How messages name the file. */
+  /** Name of the file in messages. */
   readonly name: string;
-  /** What the first line follows: a hash that only this file begins with. */
+  /** Hash that the first line follows; only this file begins with it. */
   readonly genesis: string;
   /**
-   * Takes every entry of the file once, in order: those of other processes, and those appended here. What it throws ends the
-   * call, and the next call begins with the same entry.
+   * Receives every entry of the file once, in order, whether another process or this one appended it. If it throws,
+   * the call ends, and the next call begins with the same entry.
    */
   readonly take: (entry: Readonly<Record<string, unknown>>) => void;
 }
 
 /**
- * A file of JSON lines to which several processes append. Each line names the hash of one before it (`prev`) and has a check
- * of its own, so that a line that was changed, removed or moved is found, unless it was the last. A line that a crash tore
- * is skipped: no other line names it.
+ * A file of JSON lines to which several processes append. Each line contains the hash of an earlier one (`prev`)
+ * and its own check, so a changed, removed or moved line is detected, unless it was the last. A line torn by a
+ * crash is skipped: no other line names it.
  */
 export class ChainedFile {
   readonly #options: ChainedFileOptions;
   /** Hashes of the last lines, oldest first. */
   #window: string[];
-  /** Bytes and lines that were read. */
+  /** Bytes and lines read so far. */
   #position = 0;
   #lines = 0;
-  /** Reads and appends, one after the other. */
+  /** Serializes reads and appends. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ChainedFileOptions) {
@@ -53,15 +55,15 @@ export class ChainedFile {
     this.#window = [options.genesis];
   }
 
-  /** Takes what was appended since the last call. Failure('internal') when the chain fails verification. */
+  /** Reads entries appended since the last call. Failure('internal') if the chain fails verification. */
   read(signal: AbortSignal): Promise<void> {
     return this.#next(() => this.#readOn(signal));
   }
 
   /**
-   * Appends an entry; it is on disk, and was taken, when this resolves. Failure('service') when the disk is full: then the
-   * file is as it was. The keys `prev` and `check` belong to the file. `admit` is called once all entries before it were taken;
-   * what it throws ends the call, and nothing is appended.
+   * Appends an entry; when this resolves, it is on disk and was passed to `take`. Failure('service') if the disk is
+   * full; the file is then unchanged. The keys `prev` and `check` are reserved for the file. `admit` is called once
+   * all earlier entries were taken; if it throws, the call ends and nothing is appended.
    */
   append(entry: Readonly<Record<string, unknown>>, admit: () => void = () => undefined): Promise<void> {
     return this.#next(async () => {
@@ -93,7 +95,7 @@ export class ChainedFile {
 
   async #write(handle: FileHandle, bytes: Buffer, before: number): Promise<void> {
     try {
-      // The position is without effect on a file that is opened for appending.
+      // The position has no effect on a file opened for appending.
       await writeAt(handle, bytes, before);
       await handle.datasync();
     } catch (cause) {

@@ -2,19 +2,22 @@ import { constants } from 'node:fs';
 import { lstat, open, rm, type FileHandle } from 'node:fs/promises';
 import { NotRegularFileError } from './open-file.ts';
 
-/** Run directories, and the parent folders created for them, are accessible to their owner only, whatever the umask. */
+/**
+ * Run directories, and the parent folders created for them, are accessible to their owner only, regardless of the
+ * umask.
+ */
 export const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
 /**
- * Creates a file for writing. Rejects with EEXIST when the name is taken, even by a dangling link. The caller closes
- * it.
+ * Creates a file for writing. Rejects with EEXIST if the name exists, even as a dangling link. The caller closes
+ * the file.
  */
 export function createFile(path: string | Buffer): Promise<FileHandle> {
   return open(path, 'wx', FILE_MODE);
 }
 
-/** The same for a temporary file: removes first what a crash left behind under its name. */
+/** Creates a temporary file for writing, after removing one that a crash left behind under its name. */
 export async function createTemporary(path: string): Promise<FileHandle> {
   await rm(path, { force: true });
   return createFile(path);
@@ -26,8 +29,8 @@ export function reopenFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Opens a file for reading and appending, and creates it if it does not exist. Rejects with NotAnOrdinaryFile for a
- * link, a pipe or a device, and for a file with more than one hard link: appending would change it under its other name
+ * Opens a file for reading and appending, creating it if necessary. Rejects with NotRegularFileError for a link, a
+ * pipe or a device, and for a file with more than one hard link: appending would change it under its other name
  * too.
  */
 export async function openForAppending(path: string): Promise<FileHandle> {

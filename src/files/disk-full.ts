@@ -3,18 +3,18 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../domain/failure.ts';
 
-/** What a writer of a run's files does while the disk is full. */
+/** How a writer of a run's files behaves while the disk is full. */
 export interface DiskFullPolicy {
   readonly signal: AbortSignal;
   /** How long to wait for space before the run stops, in milliseconds. */
   readonly maxWaitMs: number;
-  /** Between two attempts, in milliseconds. */
+  /** Interval between attempts, in milliseconds. */
   readonly retryEveryMs: number;
-  /** Takes a message for the user when the wait begins (`full`) and when it ends. */
+  /** Receives a message for the user when the wait begins (`full`) and when it ends. */
   readonly report: (message: string, full: boolean) => void;
 }
 
-/** Between two attempts while the disk is full, in milliseconds. */
+/** Interval between attempts while the disk is full, in milliseconds. */
 export const DISK_FULL_RETRY_MS = 3000;
 
 /** Whether a system error means that the disk or the user's quota is full. Node has no name for the latter (EDQUOT). */

@@ -11,8 +11,9 @@ export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: n
 }
 
 /**
- * Creates a folder and its missing parents, accessible to their owner only. Rejects with the system's error. (Node's
- * recursive `mkdir` never returns below a folder such as /proc, where creating anything fails with ENOENT.)
+ * Creates a folder and its missing parents, accessible to their owner only. Rejects with the system's error.
+ * (Node's recursive `mkdir` never returns for a path in a folder such as /proc, where creating anything fails with
+ * ENOENT.)
  */
 export async function makeFolders(path: string): Promise<void> {
   const make = async (): Promise<void> => {
@@ -43,7 +44,7 @@ export async function syncDirectory(path: string | Buffer): Promise<void> {
   }
 }
 
-/** Writes a small file that appears complete and synced, or not at all. `temporary`: its path until then. */
+/** Writes a small file that appears complete and synced, or not at all. Until then, its path is `temporary`. */
 export async function replaceDurably(path: string, text: string, temporary: string): Promise<void> {
   const file = await createTemporary(temporary);
   try {

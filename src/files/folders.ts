@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { FileTooLargeError, NotRegularFileError } from './open-file.ts';
 import { RUN_FILES } from './run-files.ts';
 
-/** Whether a path leads to something that this process can see. */
+/** Whether a path exists and is visible to this process. */
 export function pathExists(path: string | Buffer): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -11,12 +11,14 @@ export function pathExists(path: string | Buffer): Promise<boolean> {
   );
 }
 
-/** Folders of a run directory hold far fewer: a log segment per 256 MiB, and a few files per takeover. */
+/**
+ * Far more entries than any folder of a run directory has: a log segment per 256 MiB, and a few files per takeover.
+ */
 const MAX_NAMES = 100_000;
 
 /**
- * The names in a folder of a run directory, in no particular order. Rejects with NotAnOrdinaryFile for anything but a
- * folder, symbolic links included, and with FileTooLarge when it has more entries than any run.
+ * Lists the names in a folder of a run directory, in no particular order. Rejects with NotRegularFileError for
+ * anything but a folder, including symbolic links, and with FileTooLargeError if it has more entries than any run.
  */
 export async function listFolder(path: string): Promise<string[]> {
   if (!(await lstat(path)).isDirectory()) throw new NotRegularFileError(path);
@@ -34,8 +36,8 @@ export type SharedFolder = 'of another user' | 'writable by others';
 
 /**
  * Why users other than this one could change the contents of a folder, or replace entries with links while it is in
- * use; null when they cannot, and on systems without file owners, such as Windows. Rejects with NotAnOrdinaryFile for
- * anything but a folder.
+ * use; null if they cannot, and on systems without file owners, such as Windows. Rejects with NotRegularFileError
+ * for anything but a folder.
  */
 export async function sharedWithOthers(path: string): Promise<SharedFolder | null> {
   const found = await lstat(path);
@@ -46,8 +48,9 @@ export async function sharedWithOthers(path: string): Promise<SharedFolder | nul
 }
 
 /**
- * The run directory that holds a file, or would hold it once created, with links resolved; null when there is none.
- * What vouches for a record must not be stored beside it, where whoever changes the record can change it too.
+ * Finds the run directory that contains a file, or would contain it once created, with links resolved; null if
+ * there is none. Evidence for a record must not be stored in its directory, where anyone who changes the record can
+ * change it too.
  */
 export async function findEnclosingRunDirectory(path: string): Promise<string | null> {
   const absolute = resolve(path);

@@ -5,9 +5,9 @@ interface Waiting<T> {
 }
 
 /**
- * Group commit: entries that arrive while a flush is in progress share the next one. The queue is bounded by its
- * callers, each of which waits for its entry. After a failed flush the end of the file is unknown, so nothing more is
- * written: entries that wait, and later ones, fail with the same error.
+ * Group commit: entries that arrive during a flush share the next one. The queue is bounded by its callers, each of
+ * which waits for its entry. After a failed flush the end of the file is unknown, so nothing more is written:
+ * waiting and later entries fail with the same error.
  */
 export class GroupCommit<T> {
   readonly #flush: (entries: readonly T[]) => Promise<void>;
@@ -36,7 +36,7 @@ export class GroupCommit<T> {
     });
   }
 
-  /** Flushes what waits and accepts nothing more. Never rejects: a failure is reported by `add`. */
+  /** Flushes waiting entries and accepts no more. Never rejects: a failure is reported by `add`. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;

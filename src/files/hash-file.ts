@@ -7,11 +7,11 @@ const CHUNK_BYTES = 256 * 1024;
 
 interface HashOptions {
   readonly signal: AbortSignal;
-  /** How many of the first bytes to hash; default: the size of the file at the start. */
+  /** Number of bytes to hash from the start; default: the size of the file when it is opened. */
   readonly bytes?: number;
 }
 
-/** The hash of a file's bytes, and how many were hashed. */
+/** Hash of a file's bytes, and the number of bytes hashed. */
 export interface HashedFile {
   /** 64 hex digits. */
   readonly sha256: string;
@@ -19,8 +19,8 @@ export interface HashedFile {
 }
 
 /**
- * SHA-256 of a file's first bytes. A link in the last part of the path is not followed. Rejects as `openFile` does, with
- * the system's error when the file cannot be read, or with the signal's reason.
+ * Hashes a file's first bytes with SHA-256. Does not follow a link in the last part of the path. Rejects as
+ * `openFile` does, with the system's error if the file cannot be read, or with the signal's reason.
  */
 export async function hashFile(path: string | Buffer, options: HashOptions): Promise<HashedFile> {
   const handle = await openFile(path, 'refuse');
@@ -34,7 +34,7 @@ export async function hashFile(path: string | Buffer, options: HashOptions): Pro
 async function hashOpenFile(handle: FileHandle, { signal, bytes }: HashOptions): Promise<HashedFile> {
   signal.throwIfAborted();
   const { size } = await handle.stat();
-  // A file that keeps growing would never end.
+  // Limited to the initial size, because a file that keeps growing would never end.
   const limit = Math.min(size, bytes ?? size);
   const hash = createHash('sha256');
   const target = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, limit));

@@ -3,7 +3,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { readFully } from './read-fully.ts';
 
 /**
- * A path that refers to something other than a regular file: a pipe, a device, a folder, or a link not to be followed.
+ * The path refers to something other than a regular file: a pipe, a device, a folder, or a link that must not be
+ * followed.
  */
 export class NotRegularFileError extends Error {
   override readonly name = 'NotAnOrdinaryFile';
@@ -33,14 +34,14 @@ type LinkRule = 'follow' | 'refuse';
 
 /**
  * Opens a regular file for reading, without ever blocking: opening a pipe does not wait for a writer. The type is
- * checked on the open descriptor, so the path cannot be swapped in between. Rejects with NotAnOrdinaryFile or the
+ * checked on the open descriptor, so the path cannot be swapped in between. Rejects with NotRegularFileError or the
  * system's error. The caller closes the file.
  */
 export async function openFile(path: string | Buffer, links: LinkRule): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const handle = await opened(path, links === 'follow' ? flags : flags | constants.O_NOFOLLOW);
   try {
-    // An open file's state is at hand; a thread of the pool would cost ten times as much.
+    // The state of an open file is available at once; using a pool thread would take ten times as long.
     if (fstatSync(handle.fd).isFile()) return handle;
   } catch (error) {
     await handle.close();
@@ -51,8 +52,8 @@ export async function openFile(path: string | Buffer, links: LinkRule): Promise<
 }
 
 /**
- * Reads all of a regular file of at most `maxBytes`. Rejects with FileTooLarge for a larger one, and as `openFile`
- * does. `inspect` is called with the stats of the open file before it is read; what it throws is passed on.
+ * Reads a whole regular file of at most `maxBytes`. Rejects with FileTooLargeError for a larger one, and as
+ * `openFile` does. `inspect` receives the stats of the open file before it is read; errors it throws are passed on.
  */
 export async function readWholeFile(
   path: string | Buffer,
@@ -68,7 +69,7 @@ export async function readWholeFile(
 ): Promise<Buffer> {
   const handle = await openFile(path, links);
   try {
-    // Asks for one byte more than fits: a file may grow, and files in /proc report a size of 0.
+    // Asks for one byte more than allowed: a file may grow, and files in /proc report a size of 0.
     const stats = await handle.stat();
     inspect?.(stats);
     const { size } = stats;
@@ -87,7 +88,10 @@ export async function readWholeFile(
   }
 }
 
-/** The first bytes of a regular file; null for anything else, and for a file that cannot be read. Follows no link. */
+/**
+ * Reads the first bytes of a regular file; null for anything else, and for a file that cannot be read. Follows no
+ * link.
+ */
 export async function readHead(path: string | Buffer, bytes: number): Promise<Buffer | null> {
   const handle = await openFile(path, 'refuse').catch(() => null);
   try {

@@ -5,11 +5,11 @@ import { encodePath, decodePath } from '../domain/file-path.ts';
 import { openFile } from './open-file.ts';
 
 /**
- * Reading below a folder that others may write to at the same time. Checking a path before opening it is a race, so the
- * place of the file is read from its open descriptor. All paths are in the recorded form.
+ * Reads below a folder to which others may write at the same time. Checking a path before opening it would be a
+ * race, so the location of the file is read from its open descriptor. All paths are encoded paths.
  */
 
-/** A path below a folder that leads outside it. */
+/** The path is below a folder but leads outside it. */
 export class PathEscapesFolderError extends Error {
   override readonly name = 'OutsideFolder';
   readonly code = 'EOUTSIDE';
@@ -20,8 +20,8 @@ export class PathEscapesFolderError extends Error {
 }
 
 /**
- * Opens a regular file below `folder`. Links are followed as long as they stay inside. Rejects with OutsideFolder, and
- * as `openFile` does. The caller closes the file.
+ * Opens a regular file below `folder`. Links are followed as long as they stay inside. Rejects with
+ * PathEscapesFolderError, and as `openFile` does. The caller closes the file.
  */
 export async function openInside(path: string, folder: string): Promise<FileHandle> {
   const [real, realFolder] = await Promise.all([realPath(path), realPath(folder)]);
@@ -39,8 +39,8 @@ export async function openInside(path: string, folder: string): Promise<FileHand
 }
 
 /**
- * The entries of the folder at a path without links. Rejects with OutsideFolder when the path was swapped meanwhile, or
- * with the system's error.
+ * Reads the entries of the folder at a path without links. Rejects with PathEscapesFolderError if the path was
+ * swapped in the meantime, or with the system's error.
  */
 export async function readFolder(real: string): Promise<Dirent<Buffer>[]> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -58,12 +58,12 @@ export async function readFolder(real: string): Promise<Dirent<Buffer>[]> {
   }
 }
 
-/** Whether a path is the folder itself or below it; both without links. */
+/** Whether a path is the folder itself or below it. Neither may contain links. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The path with all links resolved. Rejects with the system's error. */
+/** Resolves all links in a path. Rejects with the system's error. */
 export async function realPath(path: string): Promise<string> {
   return encodePath(await realpath(decodePath(path), { encoding: 'buffer' }));
 }
@@ -72,7 +72,7 @@ export async function realPath(path: string): Promise<string> {
 async function placeOf(handle: FileHandle, real: string): Promise<string> {
   let place: Buffer;
   try {
-    // The kernel knows it; no disk is asked.
+    // Answered by the kernel, without disk access.
     place = readlinkSync(descriptorPath(handle), { encoding: 'buffer' });
   } catch {
     return placeByName(handle, real);
@@ -81,8 +81,9 @@ async function placeOf(handle: FileHandle, real: string): Promise<string> {
 }
 
 /**
- * The same on systems without /proc: the path, if it still refers to the open file. It does not detect a parent folder
- * that is swapped and swapped back at the right moments. Exported for tests, which run where /proc exists.
+ * Like `placeOf`, for systems without /proc: the path, if it still refers to the open file. Does not detect a
+ * parent folder that is swapped and swapped back at the right moments. Exported for tests, which run where /proc
+ * exists.
  */
 export async function placeByName(handle: FileHandle, path: string): Promise<string> {
   const real = await realPath(path);
@@ -94,7 +95,7 @@ export async function placeByName(handle: FileHandle, path: string): Promise<str
   return real;
 }
 
-/** The link that Linux shows for an open descriptor. */
+/** The link that Linux provides for an open descriptor. */
 function descriptorPath({ fd }: FileHandle): string {
   return `/proc/self/fd/${fd}`;
 }

@@ -1,6 +1,6 @@
-/** What is read by byte ranges: a FileHandle, or an object in object storage. */
+/** Something that is read by byte ranges: a FileHandle, or an object in object storage. */
 export interface RangeReader {
-  /** Reads up to `length` bytes from `position` into `target` at `offset`; none at the end. */
+  /** Reads up to `length` bytes from `position` into `target` at `offset`; reads none at the end. */
   read(
     target: Buffer,
     offset: number,
@@ -10,8 +10,9 @@ export interface RangeReader {
 }
 
 /**
- * Reads from byte `position` of a file until `target` is full or the file ends: one `read` may return less than was asked
- * for. Returns the part of `target` that was filled; it is shorter than `target` only at the end of the file.
+ * Reads from byte `position` of a file until `target` is full or the file ends, because a single `read` may return
+ * fewer bytes than requested. Returns the filled part of `target`, which is shorter than `target` only at the end
+ * of the file.
  */
 export async function readFully(handle: RangeReader, target: Buffer, position: number): Promise<Buffer> {
   let filled = 0;
@@ -28,13 +29,13 @@ export interface FileSpan {
   readonly bytes: number;
 }
 
-/** Spans that begin within this many bytes are read at once. */
+/** Spans that begin within this many bytes are read together. */
 const WINDOW_BYTES = 64 * 1024;
 const READS_IN_FLIGHT = 16;
 
 /**
- * Reads spans of a file, given in ascending offset, in few reads. Null for a span that is not wholly in the file. The
- * result is held in memory at once.
+ * Reads spans of a file, given in ascending order of offset, in few reads. Null for a span that is not entirely in
+ * the file. The whole result is held in memory.
  */
 export async function readSpans(file: RangeReader, spans: readonly FileSpan[]): Promise<(Buffer | null)[]> {
   const found = new Array<Buffer | null>(spans.length).fill(null);
@@ -58,7 +59,7 @@ export async function readSpans(file: RangeReader, spans: readonly FileSpan[]): 
   return found;
 }
 
-/** Neighbours that are read at once: from one index up to, not including, another. */
+/** Ranges of adjacent spans to read together; the second index is exclusive. */
 function* windowsOf(spans: readonly FileSpan[]): Generator<readonly [number, number]> {
   for (let first = 0; first < spans.length;) {
     const limit = spans[first]!.offset + WINDOW_BYTES;

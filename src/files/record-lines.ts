@@ -3,7 +3,7 @@ import { FileTooLargeError, openFile } from './open-file.ts';
 const CHUNK_BYTES = 1024 * 1024;
 const SMALL_CHUNK_BYTES = 4096;
 const NEWLINE = 0x0a;
-/** The longest line written holds a number per source, for a few million sources. */
+/** The longest line contains one number per source, for a few million sources. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 interface RecordLinesOptions {
@@ -15,10 +15,10 @@ interface RecordLinesOptions {
 }
 
 /**
- * The complete lines of one of a run's own append-only files, in batches, without their newlines. Bytes after the last
- * newline are a line being written or torn by a crash, and are not returned. Memory is bounded by one chunk and the
- * longest line. Rejects with ENOENT for a missing file, with NotAnOrdinaryFile for anything but a regular file, and
- * with FileTooLarge for a line of more than 64 MiB.
+ * Yields the complete lines of one of a run's own append-only files, in batches, without their newlines. Bytes
+ * after the last newline belong to a line that is being written or was torn by a crash, and are not returned.
+ * Memory is bounded by one chunk and the longest line. Rejects with ENOENT for a missing file, with
+ * NotRegularFileError for anything but a regular file, and with FileTooLargeError for a line of more than 64 MiB.
  */
 export async function* readRecordLines(
   path: string,
@@ -28,7 +28,7 @@ export async function* readRecordLines(
   try {
     let at = options.from ?? 0;
     let left = (options.bytes ?? Number.POSITIVE_INFINITY) - at;
-    // Most files of a small run fit a small chunk. A file that grows meanwhile is still read to its end.
+    // Most files of a small run fit into a small chunk. A file that grows in the meantime is still read to its end.
     const { size } = await handle.stat();
     const chunkBytes = Math.min(CHUNK_BYTES, Math.max(SMALL_CHUNK_BYTES, size - at + 1));
     let carry: Buffer[] = [];

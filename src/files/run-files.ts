@@ -1,4 +1,4 @@
-/** Names of the files of a run directory. Directories are made with mode 0700 and files with 0600. */
+/** Names of the files of a run directory. Directories are created with mode 0700 and files with 0600. */
 export const RUN_FILES = {
   run: 'run.json',
   sources: 'sources.jsonl',
@@ -12,11 +12,11 @@ export const RUN_FILES = {
   verdictsCsv: 'verdicts.csv',
   verdictsParquet: 'verdicts.parquet',
   flaggedWorkbook: 'flagged.xlsx',
-  /** What may show children in sexual contexts, apart from the flagged items. */
+  /** Content that may show children in sexual contexts, separate from the flagged items. */
   restricted: 'restricted.csv',
-  /** What was not judged, by cause and kind of file, and what would help. */
+  /** Items that were not judged, by cause and kind of file, with advice. */
   notJudged: 'not-judged.csv',
-  /** Results of the requests of OpenAI Batch files. */
+  /** Results for the requests of OpenAI Batch files. */
   batchOutput: 'batch_output.jsonl',
   batchErrors: 'batch_errors.jsonl',
   errors: 'errors.jsonl',
@@ -24,28 +24,30 @@ export const RUN_FILES = {
   manifest: 'manifest.json',
   manifestHash: 'manifest.sha256',
   manifestSignature: 'manifest.sig',
-  /** Says that the run was purged: what bears content, and what names single items, was deleted on purpose. */
+  /** Marks the run as purged: files with content and files that name single items were deleted on purpose. */
   purged: 'purged.json',
-  /** Which process feeds the run, and requests to it, such as to pause. Not part of the record. */
+  /** The process that feeds the run, and requests to it, such as to pause. Not part of the record. */
   control: 'control',
-  /** For people. Not part of the record: it names the manifest that it was made from. */
+  /** Human-readable report. Not part of the record: it names the manifest from which it was made. */
   report: 'report.html',
-  /** The rows that were read from stdin, of which there is no other copy. Not part of the record. */
+  /** Rows that were read from stdin, of which no other copy exists. Not part of the record. */
   stdin: 'stdin',
-  /** What people were shown in the dashboard, and its index. Not part of the record. */
+  /**
+   * Log of the content that people were shown in the dashboard, and the dashboard's index. Not part of the record.
+   */
   review: 'review',
 } as const;
 
-/** In a folder of runs, beside them: hashes of all contents that were restricted in one of them. */
+/** In the folder that contains the runs: hashes of all content that was restricted in any of them. */
 export const RESTRICTED_LIST = '.restricted-contents.jsonl';
 
-/** In a folder of runs, beside them: what people decided on the contents of all of them. */
+/** In the folder that contains the runs: people's decisions on the content of all of them. */
 export const DECISIONS_FILE = '.decisions.jsonl';
 
-/** In `review`: which contents people were shown. */
+/** In `review`: the content that people were shown. */
 export const REVEALS_FILE = 'reveals.jsonl';
 
-/** The part-th file of flagged items, from 1: `flagged.csv`, `flagged-2.csv`, … */
+/** Name of the n-th file of flagged items, where `part` counts from 1: `flagged.csv`, `flagged-2.csv`, … */
 export function flaggedCsv(part: number): string {
   return part === 1 ? 'flagged.csv' : `flagged-${part}.csv`;
 }
@@ -55,7 +57,9 @@ export function isFlaggedCsv(name: string): boolean {
   return /^flagged(-\d+)?\.csv$/.test(name);
 }
 
-/** Whether a final file is written only if there is something for it, so that one of an earlier pass may be outdated. */
+/**
+ * Whether a final file is written only if there is content for it, so a file from an earlier pass may be outdated.
+ */
 export function isOccasional(name: string): boolean {
   const { flaggedWorkbook, restricted, notJudged, batchOutput, batchErrors } = RUN_FILES;
   return (
@@ -75,7 +79,7 @@ export function passOfManifest(name: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** Epochs and parts are padded so that listings show them in order. Numbers with more digits are not cut. */
+/** Pads epochs and parts, so listings show them in order. Longer numbers are not truncated. */
 function padded(number: number, digits: number): string {
   return String(number).padStart(digits, '0');
 }
@@ -85,7 +89,7 @@ export function commitsName(epoch: number): string {
   return `${padded(epoch, 4)}-commits.jsonl`;
 }
 
-/** Name in `log` of an epoch's part-th segment, from 1. */
+/** Name in `log` of a segment of an epoch; `part` counts from 1. */
 export function segmentName(epoch: number, part: number): string {
   return `${padded(epoch, 4)}-${padded(part, 6)}.jsonl`;
 }
@@ -96,14 +100,14 @@ export function epochOf(name: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** The epoch whose commits a file in `log` holds; null for any other file. */
+/** The epoch of the commits in a file in `log`; null for any other file. */
 export function epochOfCommits(name: string): number | null {
   return name.endsWith('-commits.jsonl') ? epochOf(name) : null;
 }
 
 /**
- * Name under which a final file is written before it is renamed. It contains the epoch: the writer that claims the next
- * epoch removes temporary files of older ones, so an older writer that wakes up late has nothing to rename.
+ * Name under which a final file is written before it is renamed. It contains the epoch: the writer that claims the
+ * next epoch removes temporary files of older ones, so an older writer that resumes late has nothing to rename.
  */
 export function temporaryName(name: string, epoch: number): string {
   return `.${padded(epoch, 4)}-${name}.tmp`;
@@ -115,7 +119,7 @@ export function epochOfTemporary(name: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** The final file that is written under a temporary name; null for any other name. */
+/** Name of the final file for a temporary name; null for any other name. */
 export function finalNameOf(name: string): string | null {
   return /^\.\d{4,9}-(.+)\.tmp$/.exec(name)?.[1] ?? null;
 }

@@ -8,25 +8,25 @@ import { makeFolders } from './durable-write.ts';
 import { RUN_FILES } from './run-files.ts';
 
 /**
- * What comes from stdin is read into a file first: a run that is resumed reads its sources again. The folder of the file
- * becomes the run directory, so the file, which is not renamed itself, keeps its times.
+ * Stdin is first read into a file, because a resumed run reads its sources again. The folder of the file becomes
+ * the run directory, so the file itself is not renamed and keeps its times.
  */
 const FOLDER = /^\.stdin-[0-9a-f]{8}$/;
 
-/** A path for the file of a new run in `out`. */
+/** Creates a path for the file of a new run in `out`. */
 export function newStdinPath(out: string): string {
   return join(out, `.stdin-${randomBytes(4).toString('hex')}`, RUN_FILES.stdin);
 }
 
-/** Whether a path is one that `newStdinPath(out)` returned. */
+/** Whether a path was returned by `newStdinPath(out)`. */
 export function isNewStdinPath(path: string, out: string): boolean {
   const folder = dirname(path);
   return basename(path) === RUN_FILES.stdin && FOLDER.test(basename(folder)) && dirname(folder) === out;
 }
 
 /**
- * Reads all of stdin into a new file. Leaves nothing behind if it does not end: rejects with the signal's reason, or with
- * Failure('service').
+ * Reads all of stdin into a new file. If stdin does not end, removes the file and rejects with the signal's reason,
+ * or with Failure('service').
  */
 export async function saveStdin(path: string, stdin: Readable, signal: AbortSignal): Promise<void> {
   const stop = (): unknown => stdin.destroy();
@@ -53,7 +53,7 @@ export async function saveStdin(path: string, stdin: Readable, signal: AbortSign
   }
 }
 
-/** Removes the file and its folder, unless that became a run directory. */
+/** Removes the file and its folder, unless the folder became a run directory. */
 export async function removeStdin(path: string): Promise<void> {
   await rm(dirname(path), { recursive: true, force: true });
 }

@@ -1,15 +1,15 @@
 /** Names of the files of a verdict store. */
 export const STORE_FILES = {
-  /** Makes a folder a store, and names the folder in it that holds the data. */
+  /** Marks a folder as a store and names the folder in it that contains the data. */
   marker: 'store.json',
-  /** In the folder of the data: LMDB's file, and the file of its locks. */
+  /** In the data folder: LMDB's file and its lock file. */
   data: 'data.mdb',
   lock: 'data.mdb-lock',
-  /** What the data was when it was last closed. */
+  /** State of the data when it was last closed. */
   closed: 'closed.json',
 } as const;
 
-/** Beginning of the names of files by which processes show that they use the data. */
+/** Prefix of the files with which processes show that they use the data. */
 export const STORE_USER = 'user-';
 
 /** Name under which a file is written before it is renamed. */
@@ -17,7 +17,7 @@ export function temporaryStoreFile(name: string): string {
   return `${name}.tmp`;
 }
 
-/** Whether a name is one that the folder of the data may have. */
+/** Whether a name is valid for the data folder. */
 export function isStoreDataFolder(name: string): boolean {
   return /^data-\d{1,10}-[0-9a-f]{8}$/.test(name);
 }

@@ -1,4 +1,4 @@
-/** UTF-8 bytes per UTF-16 code unit, at most. */
+/** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_OF_UNIT = 3;
 
 /** Collects text as UTF-8. Each piece is encoded in place, which avoids joining many strings first. */
@@ -25,7 +25,7 @@ export class TextBuffer {
     this.#end += content.copy(this.#bytes, this.#end);
   }
 
-  /** What was added. The view is valid until `clear`, after which its bytes are overwritten. */
+  /** Returns the text that was added. The view is valid until `clear`, after which its bytes are overwritten. */
   take(): Buffer {
     return this.#bytes.subarray(0, this.#end);
   }

@@ -6,8 +6,9 @@ import { isDiskFull } from './disk-full.ts';
 import { writeAt } from './durable-write.ts';
 
 /**
- * Opens a new temporary file for reading and writing and deletes its name, so that it ends with this process at the
- * latest. The caller closes it. Failure('service') when the file cannot be made; a full disk's error as it is.
+ * Opens a new temporary file for reading and writing and deletes its name, so the file ceases to exist with this
+ * process at the latest. The caller closes it. Failure('service') if the file cannot be created; the error of a
+ * full disk is passed on unchanged.
  */
 export async function openUnnamedFile(): Promise<FileHandle> {
   try {
@@ -28,11 +29,11 @@ export async function openUnnamedFile(): Promise<FileHandle> {
   }
 }
 
-/** Opens such a file with content, at its beginning. */
+/** Opens an unnamed file with the given content, positioned at its beginning. */
 export async function openUnnamedFileWith(content: Buffer): Promise<FileHandle> {
   const file = await openUnnamedFile();
   try {
-    // At a position: the file's own stays at the beginning.
+    // Written at an explicit position, so the file's own position stays at the beginning.
     await writeAt(file, content, 0);
     return file;
   } catch (error) {
