@@ -8,8 +8,8 @@ LOOPBACK.addAddress('::1', 'ipv6');
 export const LOOPBACK_HOST = '127.0.0.1';
 
 /**
- * Whether a host can only be this machine: `localhost`, 127.0.0.0/8 or ::1, with or without the brackets of a URL. Other
- * names are not looked up: DNS may change what they resolve to.
+ * Whether a host can only be this machine: `localhost`, 127.0.0.0/8 or ::1, with or without the brackets of a URL.
+ * Other names are not looked up, because DNS may change what they resolve to.
  */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();

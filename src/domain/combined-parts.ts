@@ -7,14 +7,14 @@ import {
   type CategoryName,
 } from './taxonomy.ts';
 
-/** Maximum number of flags of no known taxonomy to keep by name: thousands of parts may each have different ones. */
+/** Maximum flags outside any known taxonomy to keep by name: thousands of parts may each have different ones. */
 const MAX_UNKNOWN_FLAGS = 20;
 
 export type ScoredPart = Pick<Judgement, 'score' | 'flagged' | 'subcategoryScores' | 'subcategoryFlags'>;
 
 /**
- * Combines the parts of one item: the highest score overall and per category, and the union of the flags. So the decision
- * of an item is never milder than that of any of its parts, whatever the policy.
+ * Combines the parts of one item: the highest score overall and per category, and the union of the flags. The
+ * decision on an item is therefore never milder than that on any of its parts, regardless of the policy.
  */
 export class CombinedParts<P extends ScoredPart> {
   #worst: P | null = null;
@@ -24,7 +24,7 @@ export class CombinedParts<P extends ScoredPart> {
   readonly #foreign = new Set<string>();
   #unknownFlags = 0;
 
-  /** Returns whether this part has the highest score so far. */
+  /** Adds a part; returns whether it has the highest score so far. */
   add(part: P): boolean {
     this.#flagged ||= part.flagged;
     if (part.subcategoryScores !== null) this.#addScores(part.subcategoryScores);
@@ -54,7 +54,10 @@ export class CombinedParts<P extends ScoredPart> {
     flags.add(isUnknown && this.#unknownFlags++ >= MAX_UNKNOWN_FLAGS ? OTHER_CATEGORIES : flag);
   }
 
-  /** Whether the parts name more categories of other taxonomies than an outcome holds. Then `combined` lacks some. */
+  /**
+   * Whether the parts name more categories of other taxonomies than an outcome can hold. If so, `combined` lacks
+   * some.
+   */
   get isOverfull(): boolean {
     return this.#foreign.size > MAX_FOREIGN_CATEGORIES;
   }

@@ -24,15 +24,15 @@ function headOf(requestType: RequestType, modality: Modality): string {
 const PROMPT_HEAD = headOf('prompt', 'text');
 
 /**
- * The canonical form of a request, over whose UTF-8 bytes `content_sha256` is taken: its fields as netstrings
- * (decimal byte length, colon, bytes, comma; https://cr.yp.to/proto/netstrings.txt), so that any language can
- * compute it without a JSON convention. Fields in order: the form's name, request type, modality, and then
+ * The canonical form of a request, whose UTF-8 bytes `content_sha256` hashes: its fields as netstrings (decimal
+ * byte length, colon, bytes, comma; https://cr.yp.to/proto/netstrings.txt), so any language can compute it without
+ * a JSON convention. Fields in order: the form's name, request type, modality, and then
  * - prompt: the text;
  * - response: the response, then the prompt if there is one;
  * - multiturn: role and content of each submitted turn, in order;
  * - generation: the prompt, then each chunk, in order;
- * - image or audio: the SHA-256 of its file, or of the bytes inside a record or another file, in lower-case hex, the version of the
- *   normalization rules, then the caption or transcript if there is one.
+ * - image or audio: the SHA-256 of its file, or of the bytes inside a record or another file, in lower-case hex,
+ *   the version of the normalization rules, then the caption or transcript if there is one.
  */
 export function canonicalRequest(request: ItemRequest): string {
   if (isMedia(request)) {
@@ -73,8 +73,8 @@ export function contentSha256(request: ItemRequest): string {
 }
 
 /**
- * `contentSha256` of the multiturn requests that submit the first message, the first two, and so on to all of them:
- * one hash per message, in one pass over the conversation.
+ * Like `contentSha256` for the multiturn requests that submit the first message, the first two, and so on up to all
+ * of them: one hash per message, in one pass over the conversation.
  */
 export function conversationSha256(messages: readonly Turn[]): string[] {
   const hash = createHash('sha256').update(headOf('multiturn', 'text'));

@@ -8,13 +8,13 @@ export interface Coverage {
   readonly unit: (typeof COVERAGE_UNITS)[number];
   readonly judged: number;
   readonly total: number;
-  /** Start of the part that decided; null if the item was judged in one piece. */
+  /** Start of the part that decided; null if the item was judged as a whole. */
   readonly worst_at: number | null;
 }
 
 /**
- * Coverage of a request that is judged in one piece, in Unicode code points for text, turns for a conversation, one frame
- * for an image, and seconds for audio.
+ * Coverage of a request that is judged as a whole, in Unicode code points for text, turns for a conversation, one
+ * frame for an image, and seconds for audio.
  */
 export function wholeCoverage(request: GuardRequest): Coverage {
   if (request.requestType === 'multiturn') return fullCoverage('turns', request.turns);
@@ -47,7 +47,7 @@ const SURROGATE = /[\ud800-\udfff]/;
 
 /** Length of a string in Unicode code points; an unpaired surrogate counts as one. */
 export function codePoints(text: string): number {
-  // Fast path: most texts have no surrogates, and the regular expression is faster than the loop.
+  // Fast path: most text has no surrogates, and the regular expression is faster than the loop.
   if (!SURROGATE.test(text)) return text.length;
   let surrogatePairs = 0;
   for (let index = 0; index < text.length; index++) {

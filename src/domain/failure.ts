@@ -12,7 +12,7 @@ const EXIT_STATUS = {
   usage: 2,
   /** No usable guard, or no disk space: something outside this process must be fixed. */
   service: 4,
-  /** The run was purged: what the command needs was deleted on purpose. */
+  /** The run was purged: the data that the command needs was deleted on purpose. */
   purged: 6,
   /** Stopped on request; the run can be resumed. */
   interrupted: 130,

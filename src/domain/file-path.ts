@@ -1,21 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * File names are bytes, but records are text. The recorded form of a path is its bytes decoded as UTF-8. A byte that is
- * not part of a UTF-8 character is escaped as `\xHH` in lower case, and so is a backslash before a literal `xHH`
+ * File names are bytes, but records are text. The encoded form of a path is its bytes decoded as UTF-8. A byte that
+ * is not part of a UTF-8 character is escaped as `\xHH` in lower case, and so is a backslash before a literal `xHH`
  * (`\x5c`), which keeps the form unambiguous.
  */
 
 const ESCAPE = /\\x([0-9a-f]{2})/g;
 const HAS_ESCAPE = /\\x[0-9a-f]{2}/;
 
-/** The recorded form of a path. */
+/** Encodes a path for a record. */
 export function encodePath(path: Buffer | string): string {
   if (typeof path === 'string') return escapedText(path);
   return isUtf8(path) ? escapedText(path.toString()) : escapedBytes(path);
 }
 
-/** The path for a recorded form, as file system functions take it. */
+/** Decodes an encoded path for file system functions. */
 export function decodePath(recorded: string): string | Buffer {
   if (!HAS_ESCAPE.test(recorded)) return recorded;
   const parts: Buffer[] = [];
@@ -29,7 +29,7 @@ export function decodePath(recorded: string): string | Buffer {
   return isUtf8(bytes) ? bytes.toString() : bytes;
 }
 
-/** Whether a string is the recorded form of a path. An escape must not hide a character such as a separator or a dot. */
+/** Whether a string is an encoded path. An escape must not hide a character such as a separator or a dot. */
 export function isEncodedPath(path: string): boolean {
   return encodePath(decodePath(path)) === path;
 }

@@ -35,7 +35,7 @@ export type ItemCode = keyof typeof RETRYABLE_BY_CODE;
 
 export const ITEM_CODES = Object.keys(RETRYABLE_BY_CODE) as readonly ItemCode[];
 
-/** Causes with a specific remedy, which the summary counts and explains; each belongs to one code. */
+/** Causes with a specific fix, which the summary counts and explains; each belongs to one code. */
 const CODE_OF_REASON = {
   /** ffmpeg or ffprobe is not installed on the machine that judges the clip. */
   ffmpeg_missing: 'INTERNAL',
@@ -75,10 +75,13 @@ export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' 
   return RETRYABLE_BY_CODE[code] || retryable;
 }
 
-/** Codes for a file that could not be read or that changed. They say nothing about the content. */
+/** Codes for a file that could not be read or that changed. They do not depend on the content. */
 const OF_FILE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE', 'SOURCE_CHANGED']);
 
-/** Whether an error concerns the file of an item, not its content: the same content in another file may be fine. */
+/**
+ * Whether an error concerns the file of an item rather than its content: the same content in another file may be
+ * fine.
+ */
 export function isFileError(code: ItemCode): boolean {
   return OF_FILE.has(code);
 }

@@ -9,9 +9,9 @@ export type Lane = 'text' | 'image' | 'audio' | 'chat';
 
 export const LANES: readonly Lane[] = ['text', 'image', 'audio', 'chat'];
 
-/** The location of an item in its corpus. */
+/** Location of an item in its corpus. */
 export interface ItemSource {
-  /** As in sources.jsonl: relative to the corpus the user named, beginning with that corpus's own name. */
+  /** Path as in sources.jsonl: relative to the corpus the user named, beginning with that corpus's own name. */
   readonly path: string;
   /** 1-based number of the record in the source, not counting a header; null for a whole-file item. */
   readonly row: number | null;
@@ -22,8 +22,8 @@ export interface ItemSource {
   /** Size of the file in bytes, for a whole-file item. */
   readonly bytes: number | null;
   /**
-   * Where the record begins in the file, and its length in bytes, with the line break that ends it; null for a whole-file
-   * item, and in a file that is compressed, not UTF-8, or not made of text.
+   * Byte offset of the record in the file, and its length in bytes, including the line break that ends it; null for
+   * a whole-file item, and in a file that is compressed, not UTF-8, or not text.
    */
   readonly offset: number | null;
   readonly length: number | null;
@@ -36,16 +36,18 @@ interface ItemBase {
   readonly id: string;
   readonly source: ItemSource;
   /**
-   * For a conversation, the number of submitted turns whose role in the record differs from the role they are judged in.
-   * Null if there are none. Not part of the item's identity.
+   * For a conversation, the number of submitted turns by original role, if it differs from the role they are judged
+   * in. Null if there are none. Not part of the item's identity.
    */
   readonly roles: RoleCounts | null;
   /**
-   * Which part of its record the item is: `chosen`, `image`, `comments[2]`; null for the record itself and for a whole
-   * file. The turns of a conversation share its part.
+   * The part of its record that the item is: `chosen`, `image`, `comments[2]`; null for the record itself and for a
+   * whole file. The turns of a conversation share its part.
    */
   readonly part: string | null;
-  /** For a turn of a conversation that is judged at every turn: its 1-based number in the record; else null. */
+  /**
+   * For a turn of a conversation that is judged at every turn, its 1-based number in the record; otherwise null.
+   */
   readonly turn: number | null;
 }
 
@@ -85,18 +87,18 @@ export interface SettledError {
 
 export interface SettledVerdict {
   readonly judgement: Judgement;
-  /** The full fingerprint that the judgement refers to: a verdict of an unknown model is not reused. */
+  /** Full fingerprint of the model that judged it: a verdict of an unknown model is not reused. */
   readonly fingerprint: Fingerprint;
   /** Name of the run that judged the content. */
   readonly reusedFrom: string;
-  /** In a run with content, the excerpt of the content in the outcome; null if it has none. */
+  /** Excerpt of the content in the outcome, in a run with content; null if it has none. */
   readonly snippet: Snippet | null;
   readonly error: null;
 }
 
 export type Item = JudgedItem | SettledItem;
 
-/** Whether an item has the verdict that its content got before, in this run or another. */
+/** Whether an item reuses the verdict on its content from this run or another. */
 export function hasReusedVerdict(item: Item): item is ReusedItem {
   return item.settled !== null && item.settled.judgement !== null;
 }
@@ -106,7 +108,7 @@ export function itemKind(item: Item): Pick<SettledItem, 'modality' | 'requestTyp
   return item.request ?? item;
 }
 
-/** The lane of an item. Settled items use the text lane: they cost nothing. */
+/** Chooses the lane of an item. Settled items use the text lane, since they cost nothing. */
 export function chooseLane({ request }: Item): Lane {
   if (request === null) return 'text';
   const { requestType, modality } = request;

@@ -4,14 +4,15 @@ import { itemKind, type Item } from './item.ts';
 import type { OutcomeLine } from './outcome.ts';
 import type { RoleCounts } from './request.ts';
 
-/** Text that is passed to the hash at once, in UTF-16 code units. */
+/** Length of text passed to the hash at once, in UTF-16 code units. */
 const CHUNK_LENGTH = 65_536;
 
 /**
- * Hash of everything recorded about a shard's items except their outcomes, 64 hex digits: SHA-256 over one line per item,
- * a JSON array of seq, id, path, row, line, SHA-256, bytes, offset and length of the source, modality, request type, content hash, error
- * code and message of an item that failed when it was read (otherwise null), the roles as [name, count], sorted by
- * name, then the turn, if it is one, and the part, if it is one. The hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
+ * Hashes everything recorded about a shard's items except their outcomes, as 64 hex digits. The SHA-256 is over one
+ * line per item, a JSON array of seq, id, path, row, line, SHA-256, bytes, offset and length of the source,
+ * modality, request type, content hash, error code and message of an item that failed when it was read (otherwise
+ * null), the roles as [name, count], sorted by name, then the turn, if it is one, and the part, if it is one. The
+ * hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
  * outcome lines of the items.
  */
 export function itemsSha256(items: readonly Item[]): string {
@@ -21,7 +22,7 @@ export function itemsSha256(items: readonly Item[]): string {
   });
 }
 
-/** See `itemsSha256`. An item without a content hash failed when it was read. */
+/** Like `itemsSha256`, for outcome lines. An item without a content hash failed when it was read. */
 export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
   return hashFields(lines, (outcome) => {
     const known = outcome.content_sha256 === null && outcome.status === 'error' ? outcome.error : null;

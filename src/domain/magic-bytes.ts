@@ -1,4 +1,4 @@
-/** Brands of ISO media files that hold pictures (ISO/IEC 23008-12; AV1 Image File Format). */
+/** Brands of ISO media files that contain images (ISO/IEC 23008-12; AV1 Image File Format). */
 const AVIF_BRANDS = 'avif|avis';
 const HEIC_BRANDS = 'hei[cmsx]|hev[cmsx]|mif1|msf1';
 
@@ -6,8 +6,9 @@ const HEIC_BRANDS = 'hei[cmsx]|hev[cmsx]|mif1|msf1';
 const BOX_LENGTH = '[\\0-\\x0f]...';
 
 /**
- * Magic bytes of file formats: patterns for the beginning of a file read as Latin-1, with their source. Where a format
- * has two, the longer one also checks header fields that a text beginning with the same letters does not have.
+ * Magic bytes of file formats: patterns for the beginning of a file read as Latin-1, with their source. If a format
+ * has two patterns, the longer one also checks header fields that a text beginning with the same letters does not
+ * have.
  */
 const MAGIC_BYTES = {
   // Images
@@ -21,7 +22,7 @@ const MAGIC_BYTES = {
   webp: /^RIFF....WEBP/s,
   /** TIFF 6.0, section 2; BigTIFF has 43 (`+`) where TIFF has 42 (`*`). */
   tiff: /^(?:II[*+]\0|MM\0[*+])/,
-  /** BITMAPFILEHEADER of Windows: zeros where it is reserved, or a DIB header of a size that exists. */
+  /** BITMAPFILEHEADER of Windows: zeros in the reserved fields, or a DIB header of a valid size. */
   bmp: /^BM(?:....\0\0\0\0|.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0)/s,
   /** ICONDIR of Windows. */
   ico: /^\0\0\x01\0/,
@@ -72,9 +73,9 @@ const MAGIC_BYTES = {
   m4a: new RegExp(`^${BOX_LENGTH}ftypM4[AB]`, 's'),
   /** RFC 4867, 5.1. */
   amr: /^#!AMR(?:-WB)?\n/,
-  /** Monkey's Audio: a version of 3584 to 4095. */
+  /** Monkey's Audio: version from 3584 to 4095. */
   monkeysAudio: /^MAC .[\x0e\x0f]/s,
-  /** WavPack 4 and 5: the length of the block, then a version of 0x402 to 0x410. */
+  /** WavPack 4 and 5: the length of the block, then a version from 0x402 to 0x410. */
   wavPack: /^wvpk....[\x02-\x10]\x04/s,
   /** Musepack SV7 and SV8. */
   musepack7: /^MP\+[\x07\x17]/,
@@ -85,11 +86,11 @@ const MAGIC_BYTES = {
   // Video, and containers of either
   /** ISO/IEC 14496-12, 4.3. */
   isoMedia: /^....ftyp/s,
-  /** ISO/IEC 14496-12; QuickTime files from before `ftyp` begin with one of the other boxes. */
+  /** ISO/IEC 14496-12; QuickTime files that predate `ftyp` begin with one of the other boxes. */
   isoBox: new RegExp(`^${BOX_LENGTH}(?:ftyp|moov|mdat|wide|free|skip)`, 's'),
   /** QuickTime File Format (Apple). A file may begin with its data, of any length. */
   quickTime: new RegExp(`^(?:${BOX_LENGTH}(?:ftyp|moov|wide|free|skip|pnot)|....mdat)`, 's'),
-  /** RFC 8794 (EBML), of which Matroska and WebM are made. */
+  /** RFC 8794 (EBML), the basis of Matroska and WebM. */
   matroska: /^\x1a\x45\xdf\xa3/,
   /** Advanced Systems Format (Microsoft), 10.1: GUID of the header object. */
   asf: /^\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c/,
@@ -100,7 +101,7 @@ const MAGIC_BYTES = {
   mpegProgram: /^\0\0\x01\xba/,
   /** AVI RIFF File Reference (Microsoft). */
   avi: /^RIFF....AVI /s,
-  /** Autodesk FLI and FLC, behind the length of the file. */
+  /** Autodesk FLI and FLC, after the length of the file. */
   flic: /^....[\x11\x12]\xaf/s,
 
   // Others
@@ -140,10 +141,10 @@ const MAGIC_BYTES = {
   appleDouble: /^\0\x05\x16\x07\0\x02\0\0/,
 } as const satisfies Readonly<Record<string, RegExp>>;
 
-/** Bytes that the longest pattern looks at. */
+/** Bytes examined by the longest pattern. */
 const MAX_MAGIC_BYTES = 262;
 
-/** A pattern of `MAGIC_BYTES`, by its name. */
+/** Name of a pattern in `MAGIC_BYTES`. */
 export type Magic = keyof typeof MAGIC_BYTES;
 
 /** Whether bytes begin with the magic bytes of a format. */
@@ -151,7 +152,7 @@ export function hasMagicBytes(bytes: Buffer, magic: Magic): boolean {
   return MAGIC_BYTES[magic].test(beginningOf(bytes));
 }
 
-/** The value of the first entry whose magic bytes the bytes begin with; null if there is none. */
+/** Returns the value of the first entry whose magic bytes match; null if there is none. */
 export function findByMagicBytes<T>(
   bytes: Buffer,
   table: readonly (readonly [magic: Magic, value: T])[],

@@ -4,7 +4,7 @@
  */
 export const NORMALIZATION = 'normal-1';
 
-/** Normal form of audio: WAV with a header of 44 bytes; 16 kHz, mono, 16 bits per sample, little-endian. */
+/** Normalized audio: WAV with a header of 44 bytes; 16 kHz, mono, 16 bits per sample, little-endian. */
 export const SAMPLE_RATE = 16_000;
 export const BYTES_PER_SAMPLE = 2;
 export const WAV_HEADER_BYTES = 44;

@@ -1,4 +1,6 @@
-/** An object, or all whose keys begin alike, in object storage: `s3://bucket/key`. Keys are names, never paths. */
+/**
+ * An object, or all objects with a key prefix, in object storage: `s3://bucket/key`. Keys are names, never paths.
+ */
 export interface ObjectPath {
   readonly bucket: string;
   readonly key: string;
@@ -11,7 +13,7 @@ export function isObjectPath(path: string): boolean {
   return path.startsWith('s3://');
 }
 
-/** Null for a path without a valid name of a bucket. */
+/** Parses a path in object storage; null if it has no valid bucket name. */
 export function parseObjectPath(path: string): ObjectPath | null {
   const match = OBJECT_PATH.exec(path);
   return match && { bucket: match[1]!, key: match[2] ?? '' };

@@ -4,7 +4,7 @@ import type { Coverage } from './coverage.ts';
 import type { GenerationVerdict } from './generation/generation-verdict.ts';
 import type { RoleCounts, RequestType } from './request.ts';
 
-/** The guard's verdict on one item, and which model it came from. The run's policy makes the decision later. */
+/** The guard's verdict on one item, and the model that gave it. The run's policy makes the decision later. */
 export interface Judgement {
   /** Probability that the content is hazardous, 0 … 1. */
   readonly score: number;
@@ -16,18 +16,18 @@ export interface Judgement {
   readonly subcategoryFlags: readonly string[] | null;
   /** Fingerprint id of the guard when it judged the item; null for a guard without fingerprints. */
   readonly fingerprint: string | null;
-  /** As configured: `embedded:`, `grpc://host:8001`. */
+  /** Endpoint as configured: `embedded:`, `grpc://host:8001`. */
   readonly endpoint: string;
-  /** From sending the request (its batch) to its reply, in milliseconds. */
+  /** Time from sending the request (its batch) to its reply, in milliseconds. */
   readonly latencyMs: number;
   /** Attempts that counted against the item, including this one; 1 if the first one succeeded. */
   readonly attempts: number;
   /** The 8 raw CACHE_USAGE values; null if the guard sent none. */
   readonly cacheUsage: readonly number[] | null;
-  /** ISO 8601, UTC, milliseconds: when the reply arrived. */
+  /** Time at which the reply arrived: ISO 8601, UTC, milliseconds. */
   readonly moderatedAt: string;
   readonly coverage: Coverage;
-  /** What the stream of a generation found; null for every other request. */
+  /** Findings of the stream of a generation; null for every other request. */
   readonly stream: GenerationVerdict | null;
 }
 
@@ -36,7 +36,7 @@ export interface FailedJudgement {
   readonly attempts: number;
   /** Endpoint of the last attempt; null if there was none. */
   readonly endpoint: string | null;
-  /** ISO 8601, UTC: when the outcome was known. */
+  /** Time at which the outcome was known: ISO 8601, UTC. */
   readonly moderatedAt: string;
 }
 
@@ -49,7 +49,7 @@ export type Decision = 'allow' | 'review' | 'block';
 
 export const DECISIONS: readonly Decision[] = ['allow', 'review', 'block'];
 
-/** What the stream of a generation found, in an outcome line. */
+/** Findings of the stream of a generation, in an outcome line. */
 export interface StreamLine {
   readonly chunks: number;
   readonly first_caution_seq: number | null;
@@ -97,7 +97,7 @@ export interface OutcomeLine {
   readonly stream: StreamLine | null;
   readonly moderated_at: string;
   readonly reused_from: string | null;
-  /** A piece of the content, in a run with content. */
+  /** An excerpt of the content, in a run with content. */
   readonly snippet: string | null;
   readonly error: {
     readonly code: ItemError['code'];

@@ -9,7 +9,7 @@ import {
   type CategoryScores,
 } from './taxonomy.ts';
 
-/** Min scores for review and block; a missing threshold never applies. */
+/** Minimum scores for review and block; a missing threshold never applies. */
 export interface Thresholds {
   readonly review?: number | undefined;
   readonly block?: number | undefined;
@@ -18,8 +18,8 @@ export interface Thresholds {
 /** The caller's rules for turning scores into decisions. */
 export interface Policy {
   /**
-   * Thresholds by category; `default` applies to SCORE and to categories without their own. Null: there is no policy
-   * file, and the guard's own FLAGGED decides between block and allow.
+   * Thresholds by category; `default` applies to SCORE and to categories without their own. Null if there is no
+   * policy file, in which case the guard's own FLAGGED decides between block and allow.
    */
   readonly thresholds: Readonly<Partial<Record<CategoryName | 'default', Thresholds>>> | null;
   /**
@@ -30,13 +30,13 @@ export interface Policy {
   /** By default, an item that was judged only in part is at least reviewed. True disables that. */
   readonly allowPartial: boolean;
   /**
-   * Categories of other taxonomies that count as ours as well, and flags of no known taxonomy that count as ours instead.
-   * It is the claim of the policy's author that they mean the same.
+   * Categories of other taxonomies that also count as ours, and flags outside any known taxonomy that count as ours
+   * instead. The author of the policy claims that they mean the same.
    */
   readonly taxonomy?: Taxonomy | undefined;
 }
 
-/** Our category, by the name of the guard's. */
+/** Maps the guard's category names to ours. */
 export type Taxonomy = Readonly<Record<string, CategoryKey>>;
 
 /** Names that a policy maps to ours, in order. */
@@ -44,13 +44,13 @@ export function mappedCategoryNames(taxonomy: Taxonomy = {}): string[] {
   return Object.keys(taxonomy).sort();
 }
 
-/** Thresholds as a policy file has them, where null stands for a level that is left out. */
+/** Thresholds as in a policy file, where null means that a level is missing. */
 export interface EditedThresholds {
   readonly review: number | null;
   readonly block: number | null;
 }
 
-/** A category's thresholds with what it leaves open taken from `default`, so that one can be set without the other. */
+/** Fills gaps in a category's thresholds from `default`, so one can be set without the other. */
 export function withFallback(own: Thresholds, fallback: Thresholds | undefined): Thresholds {
   const review = own.review ?? fallback?.review;
   const block = own.block ?? fallback?.block;
@@ -58,8 +58,8 @@ export function withFallback(own: Thresholds, fallback: Thresholds | undefined):
 }
 
 /**
- * The policy with other thresholds, as a policy file with these thresholds means it: a category without a level has that of
- * `default`, and one without both is as if it were not named. Without any threshold, the guard's FLAGGED decides.
+ * The policy with other thresholds, which work as in a policy file: a category with one level gets the other from
+ * `default`, and one with neither is as if it were not named. Without any threshold, the guard's FLAGGED decides.
  */
 export function withThresholds(
   policy: Policy,
@@ -83,7 +83,7 @@ export function withThresholds(
 
 export const DEFAULT_POLICY: Policy = { thresholds: null, allowFlagged: false, allowPartial: false };
 
-/** The part of a judgement that a decision depends on. All of it is recorded, so that policies can be replayed. */
+/** The part of a judgement on which a decision depends. All of it is recorded, so policies can be replayed. */
 export interface PolicyInput {
   readonly score: number;
   readonly flagged: boolean;
@@ -102,12 +102,12 @@ export interface PolicyDecision {
   readonly thresholdUnapplied: boolean;
 }
 
-/** The thresholds for a category: its own, else the default ones. Undefined if it has neither. */
+/** Returns the thresholds for a category: its own, or else the default ones. Undefined if there are neither. */
 export function findThresholds({ thresholds }: Policy, key: CategoryName): Thresholds | undefined {
   return thresholds?.[key] ?? thresholds?.default;
 }
 
-/** The categories whose flag blocks whatever the thresholds are. */
+/** Categories whose flag blocks regardless of the thresholds. */
 export const SEVERE_CATEGORIES = ['child_sexual_exploitation', 'openai/sexual/minors'] as const;
 
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };

@@ -18,7 +18,7 @@ export interface PromptRequest {
   readonly text: string;
 }
 
-/** An assistant's response, judged together with its prompt if that is known. */
+/** An assistant's response, judged together with its prompt if the prompt is known. */
 export interface ResponseRequest {
   readonly requestType: 'response';
   readonly modality: 'text';
@@ -32,11 +32,11 @@ export interface MultiturnRequest {
   readonly modality: 'text';
   /** The whole conversation. Items of one conversation share this array. */
   readonly messages: readonly Turn[];
-  /** Number of `messages` that are submitted, from the first: 1 … messages.length. */
+  /** Number of `messages` submitted, starting with the first: 1 … messages.length. */
   readonly turns: number;
   /**
-   * If every turn of the conversation is an item: the seq of the first one; otherwise null. Such items are sent one after
-   * another to one endpoint under one cache session.
+   * The seq of the conversation's first item if every turn is an item; otherwise null. Such items are sent one
+   * after another to one endpoint in one cache session.
    */
   readonly conversation: number | null;
 }
@@ -45,18 +45,18 @@ export interface MultiturnRequest {
 export interface GenerationRequest {
   readonly requestType: 'generation';
   readonly modality: 'text';
-  /** What was asked; not blank. */
+  /** The question or instruction; not blank. */
   readonly prompt: string;
-  /** The response as it was generated. None is empty, none ends within a surrogate pair; chunk i is sent with seq i. */
+  /** The response as generated. No chunk is empty or ends within a surrogate pair; chunk i is sent with seq i. */
   readonly chunks: readonly string[];
-  /** Chunks from one verdict to the next; not part of the item's identity. */
+  /** Number of chunks between verdicts; not part of the item's identity. */
   readonly cadenceChunks: number;
 }
 
-/** A request that travels with its content. */
+/** A request that carries its content. */
 export type TextRequest = PromptRequest | ResponseRequest | MultiturnRequest | GenerationRequest;
 
-/** One frame of an image in normal form, as sent to the guard. */
+/** One frame of an image, normalized, as sent to the guard. */
 export interface ImageRequest {
   readonly requestType: 'prompt';
   readonly modality: 'image';
@@ -64,7 +64,7 @@ export interface ImageRequest {
   readonly caption: string | null;
 }
 
-/** One window of a clip in normal form, as sent to the guard. */
+/** One window of an audio clip, normalized, as sent to the guard. */
 export interface AudioRequest {
   readonly requestType: 'prompt';
   readonly modality: 'audio';
@@ -72,33 +72,33 @@ export interface AudioRequest {
   readonly transcript: string | null;
 }
 
-/** A request that one call answers. */
+/** A request that is answered by a single call. */
 export type UnaryRequest = Exclude<TextRequest, GenerationRequest> | ImageRequest | AudioRequest;
 
 export type GuardRequest = UnaryRequest | GenerationRequest;
 
-/** A media file to judge: by reference, until a worker decodes it. */
+/** A media file to judge, by reference until a worker decodes it. */
 export interface MediaRequest {
   readonly requestType: 'prompt';
   readonly modality: 'image' | 'audio';
   readonly file: MediaFile;
-  /** Caption of an image, transcript of a clip. */
+  /** Caption of an image or transcript of an audio clip. */
   readonly caption: string | null;
 }
 
 export interface MediaFile {
   /** Name of the corpus: the first component of the item's source path, which a worker maps to a folder of its own. */
   readonly corpus: string;
-  /** Relative to the corpus, with `/`, in the recorded form; empty when the corpus is the file itself. */
+  /** Encoded path relative to the corpus, with `/`; empty if the corpus is the file itself. */
   readonly path: string;
   /** SHA-256 of the file's bytes, 64 hex digits. */
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** A media file that was read: all that an item needs of it but its caption. */
+/** Data from reading a media file: everything that an item needs from it except its caption. */
 export interface ReadMedia {
-  /** SHA-256 of its bytes, 64 hex digits. */
+  /** SHA-256 of the file's bytes, 64 hex digits. */
   readonly sha256: string;
   readonly modality: MediaRequest['modality'];
 }
@@ -106,14 +106,14 @@ export interface ReadMedia {
 /** Kinds of media that a guard needs separate probes for. */
 export interface MediaKind {
   readonly modality: 'image' | 'audio';
-  /** Whether it has a caption, or a transcript. */
+  /** Whether it has a caption or a transcript. */
   readonly described: boolean;
 }
 
-/** Kinds of requests that a guard may be unable to judge though it judges texts. */
+/** Kinds of requests that a guard may be unable to judge even if it judges text. */
 export type OptionalKind = MediaKind | Pick<GenerationRequest, 'requestType' | 'modality'>;
 
-/** An image or a clip inside a record or another file: its bytes travel with the item. */
+/** An image or an audio clip inside a record or another file, whose bytes travel with the item. */
 export interface EmbeddedMediaRequest {
   readonly requestType: 'prompt';
   readonly modality: 'image' | 'audio';
@@ -124,24 +124,24 @@ export interface EmbeddedMediaRequest {
 /** The request of an item. */
 export type ItemRequest = TextRequest | MediaRequest | EmbeddedMediaRequest;
 
-/** Whether an item's content is a media file, which does not travel with it. */
+/** Whether an item's content is a media file, which does not travel with the item. */
 export function isMedia(request: ItemRequest): request is MediaRequest {
   return 'file' in request;
 }
 
-/** Whether an item is an image or a clip inside a record or another file. */
+/** Whether an item is an image or an audio clip inside a record or another file. */
 export function isEmbedded(request: ItemRequest): request is EmbeddedMediaRequest {
   return 'embedded' in request;
 }
 
-/** The turns a multiturn request submits. */
+/** Returns the turns that a multiturn request submits. */
 export function submittedTurns(request: MultiturnRequest): readonly Turn[] {
   return request.turns === request.messages.length
     ? request.messages
     : request.messages.slice(0, request.turns);
 }
 
-/** Memory that a chunk of a generation takes besides its text, in bytes. */
+/** Memory used by a chunk of a generation in addition to its text, in bytes. */
 const CHUNK_OVERHEAD_BYTES = 32;
 
 /**
@@ -178,9 +178,9 @@ export function turnBytes([role, content]: Turn): number {
 }
 
 /**
- * Roles in a record that differ from the role a turn is judged in, in the order in which counts are recorded. Other names
- * may be content and count as `other`, and so does a turn without a role. `system` counts only turns that are judged in
- * another role.
+ * Roles in a record that differ from the role a turn is judged in, in the order in which counts are recorded. Other
+ * names may be content and count as `other`; so do turns without a role. `system` counts only turns that are judged
+ * in another role.
  */
 export const ORIGINAL_ROLES = [
   ...(['system', 'developer', 'tool', 'function'] as const),
@@ -190,5 +190,5 @@ export const ORIGINAL_ROLES = [
 
 export type OriginalRole = (typeof ORIGINAL_ROLES)[number];
 
-/** Original role to number of turns: not empty, without zero counts, in the order of ORIGINAL_ROLES. */
+/** Number of turns by original role: not empty, without zero counts, in the order of ORIGINAL_ROLES. */
 export type RoleCounts = Readonly<Partial<Record<OriginalRole, number>>>;

@@ -1,8 +1,10 @@
-/** Formats of the lines of a log. */
+/** Formats of log lines. */
 export const LOG_FORMATS = ['json', 'text'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** The fields of a log line besides its time and message: ids and words of small fixed sets, never content. */
+/**
+ * The fields of a log line in addition to its time and message: ids and words from small fixed sets, never content.
+ */
 export interface LogFields {
   /** Default `info`. */
   readonly level?: 'info' | 'warn' | 'error';
@@ -15,5 +17,5 @@ export interface LogFields {
   readonly code?: string;
 }
 
-/** Takes one message of this program: one line of text. The fields appear in logs only. */
+/** Prints or logs one line of text. The fields appear in logs only. */
 export type Say = (message: string, fields?: LogFields) => void;

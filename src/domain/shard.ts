@@ -7,21 +7,21 @@ import type { Judgement, Outcome } from './outcome.ts';
 import { requestBytes } from './request.ts';
 import type { Snippet } from './text/snippet.ts';
 
-/** A bounded group of items of one lane: the unit of queueing and of commitment. */
+/** A bounded group of items of one lane: the unit of queueing and of committing. */
 export interface Shard {
   /** 0-based number in the plan, counted over all lanes and passes. */
   readonly shard: number;
   /** 1 for the first pass; each `retry` adds one. */
   readonly pass: number;
   readonly lane: Lane;
-  /** In ascending seq. */
+  /** Items in ascending order of seq. */
   readonly items: readonly Item[];
 }
 
 /**
- * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the content
- * hash or, for an item that failed when it was read, its error code. Reading the same sources again yields the same
- * value, so a resumed run can check that it reads what was planned. Settled verdicts do not change it.
+ * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the
+ * content hash or, for an item that failed when it was read, its error code. Reading the same sources again yields
+ * the same value, so a resumed run can check that it reads what was planned. Settled verdicts do not affect it.
  */
 export function payloadSha256(items: readonly Item[]): string {
   const hash = createHash('sha256');
@@ -56,20 +56,20 @@ export function shardBytes(items: readonly Item[]): number {
 /** A shard with the outcome of every item, as passed to the sink. */
 export interface ShardResult {
   readonly shard: Shard;
-  /** In the order of the shard's items; null for a settled item, which has its own. */
+  /** Outcomes in the order of the shard's items; null for a settled item, which has its own. */
   readonly outcomes: readonly (Outcome | null)[];
-  /** All fingerprints that the outcomes and the settled verdicts refer to. */
+  /** All fingerprints to which the outcomes and the settled verdicts refer. */
   readonly fingerprints: readonly Fingerprint[];
-  /** The canary checks that the guards had passed; absent if they were not checked. */
+  /** The canary checks that the guards have passed; absent if they were not checked. */
   readonly canaries?: readonly CanaryCheck[];
   /**
-   * In a run with content: the piece of each item's content that its outcome holds, in the order of the items. Null for a
-   * settled item, which has its own, and where there is none.
+   * Excerpts for the outcomes of a run with content, in the order of the items. Null for a settled item, which has
+   * its own, and if there is no excerpt.
    */
   readonly snippets?: readonly (Snippet | null)[];
 }
 
-/** The fingerprints of the settled verdicts among the items, by id. */
+/** Collects the fingerprints of the settled verdicts among the items, by id. */
 export function collectReusedFingerprints(items: readonly Item[]): Map<string, Fingerprint> {
   const found = new Map<string, Fingerprint>();
   for (const item of items) {
@@ -78,12 +78,12 @@ export function collectReusedFingerprints(items: readonly Item[]): Map<string, F
   return found;
 }
 
-/** The judgement of each item, in order; null for an item with an error, and for a copy. */
+/** Lists the judgement of each item, in order; null for an item with an error. */
 export function listJudgements({ shard, outcomes }: ShardResult): (Judgement | null)[] {
   return shard.items.map(({ settled }, at) => (settled ?? outcomes[at])?.judgement ?? null);
 }
 
-/** The error of each item, in order; null for an item with a verdict, and for a copy. */
+/** Lists the error of each item, in order; null for an item with a verdict. */
 export function listErrors({ shard, outcomes }: ShardResult): (ItemError | null)[] {
   return shard.items.map(({ settled }, at) =>
     settled === null ? (outcomes[at]?.failure?.error ?? null) : settled.error,

@@ -1,9 +1,12 @@
 import type { Say } from './say.ts';
 
-/** Time after which a start reports what it waits for, in milliseconds. */
+/** Time after which a start reports what it is waiting for, in milliseconds. */
 const SILENT_MS = 3000;
 
-/** A duration for a message: in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days. `ms` >= 0. */
+/**
+ * Formats a duration for a message: in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days.
+ * `ms` >= 0.
+ */
 export function formatDuration(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
@@ -11,7 +14,7 @@ export function formatDuration(ms: number): string {
 }
 
 interface StartWait {
-  /** Name of what the start waits for. */
+  /** What the start is waiting for. */
   readonly subject: string;
   /** Timeout of the wait, in milliseconds. */
   readonly limitMs: number;
@@ -20,7 +23,10 @@ interface StartWait {
   readonly say: Say;
 }
 
-/** Reports once what a start waits for if it takes more than a few seconds. Returns a function that cancels it. */
+/**
+ * Reports once what a start is waiting for if it takes more than a few seconds. Returns a function that cancels the
+ * report.
+ */
 export function notifyWhenSlow({ subject, limitMs, missing, say }: StartWait): () => void {
   if (limitMs <= SILENT_MS) return () => {};
   const timer = setTimeout(() => {

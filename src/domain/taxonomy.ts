@@ -22,9 +22,9 @@ export type CategoryKey = (typeof TABLE)[number][0];
 
 interface Category {
   readonly index: number;
-  /** The key used in files. */
+  /** Key used in files. */
   readonly key: CategoryKey;
-  /** The display name, also used as the label in training data. */
+  /** Display name, also used as the label in training data. */
   readonly label: string;
   readonly group: CategoryGroup;
 }
@@ -40,7 +40,7 @@ export const CATEGORY_KEYS: readonly CategoryKey[] = TABLE.map(([key]) => key);
 
 export const CATEGORY_COUNT = TABLE.length;
 
-/** Stands for further categories outside the taxonomy, where only a bounded number is kept by name. */
+/** Name for all further categories outside the taxonomy where only a bounded number is kept by name. */
 export const OTHER_CATEGORIES = 'other_categories';
 
 const KNOWN: ReadonlySet<string> = new Set(CATEGORY_KEYS);
@@ -51,23 +51,23 @@ export function isCategoryKey(name: string): name is CategoryKey {
 }
 
 /**
- * A category of another taxonomy, such as `openai/harassment/threatening`: never equal to one of ours, whatever it is
- * called. Such names come from guards, and are printed and recorded.
+ * A category of another taxonomy, such as `openai/harassment/threatening`. Never equal to one of ours, even if its
+ * name is similar. Such names come from guards, and are printed and recorded.
  */
 export type ForeignCategory = `${string}/${string}`;
 
 export type CategoryName = CategoryKey | ForeignCategory;
 
-/** Probabilities by category, of those that the guard scored. */
+/** Probabilities of the categories that the guard scored. */
 export type CategoryScores = Readonly<Partial<Record<CategoryName, number>>>;
 
-/** Foreign categories of a run, or of a policy, that are kept by name. */
+/** Maximum foreign categories that a run or a policy keeps by name. */
 export const MAX_FOREIGN_CATEGORIES = 64;
 
-/** The taxonomies of other guards; `policy` is that of a written policy. */
+/** Taxonomies of other guards; `policy` is that of a written policy. */
 const TAXONOMIES = ['openai', 'llama-guard', 'qwen3guard', 'shieldgemma', 'granite-guardian', 'policy'];
 
-/** Source of a regular expression that the whole name of a foreign category matches, here and in SQL. */
+/** Source of a regular expression that must match the whole name of a foreign category, here and in SQL. */
 export const FOREIGN_CATEGORY = `(?:${TAXONOMIES.join('|')})/[a-z0-9][a-z0-9_/-]{0,79}`;
 
 const FOREIGN = new RegExp(`^${FOREIGN_CATEGORY}$`);
@@ -76,12 +76,12 @@ export function isForeignCategory(name: string): name is ForeignCategory {
   return FOREIGN.test(name);
 }
 
-/** Whether a string names a category, of ours or of another taxonomy. */
+/** Whether a string names a category of ours or of another taxonomy. */
 export function isCategoryName(name: string): name is CategoryName {
   return isCategoryKey(name) || isForeignCategory(name);
 }
 
-/** The foreign categories in a record by category, in order of name. */
+/** Lists the foreign categories in a record by category, in order of name. */
 export function listForeignCategories(
   record: Readonly<Partial<Record<CategoryName, unknown>>> | null,
 ): ForeignCategory[] {
@@ -90,7 +90,7 @@ export function listForeignCategories(
   return names.sort();
 }
 
-/** Expects the name of a category. */
+/** Whether a category is foreign. Must be called with a valid category name. */
 function isForeign(name: string): name is ForeignCategory {
   return name.includes('/');
 }

@@ -25,7 +25,7 @@ export function isNewStdinPath(path: string, out: string): boolean {
 }
 
 /**
- * Reads all of stdin into a new file. If stdin does not end, removes the file and rejects with the signal's reason,
+ * Reads all of stdin into a new file. If that fails, removes the file and rejects with the signal's reason,
  * or with Failure('service').
  */
 export async function saveStdin(path: string, stdin: Readable, signal: AbortSignal): Promise<void> {

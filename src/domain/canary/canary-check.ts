@@ -13,20 +13,20 @@ export interface CanaryAnswer {
   /** `score` and `flagged` are null if the guard gave no verdict. */
   readonly score: number | null;
   readonly flagged: boolean | null;
-  /** Whether the answer is as expected; null for a canary that the guard has no probe for, which was skipped. */
+  /** Whether the answer is as expected; null if the guard has no probe for the canary, so it was skipped. */
   readonly passed: boolean | null;
-  /** Why the guard gave no verdict; null when it gave one. */
+  /** Why the guard gave no verdict; null if it gave one. */
   readonly error: ItemCode | null;
 }
 
-/** One check of one model with the canaries of a modality. Only checks that were passed are recorded. */
+/** One check of one model with the canaries of a modality. Only passed checks are recorded. */
 export interface CanaryCheck {
-  /** The name that outcomes use. */
+  /** Name of the endpoint as in outcomes. */
   readonly endpoint: string;
-  /** Id of the fingerprint that the guard had before and after; null for a guard that reports none. */
+  /** Fingerprint id that the guard had before and after the check; null for a guard that reports none. */
   readonly fingerprint: string | null;
   readonly modality: Modality;
-  /** SHA-256 of the file that the canaries come from, 64 hex digits; null for the built-in ones. */
+  /** SHA-256 of the canary file, 64 hex digits; null for the built-in canaries. */
   readonly file: string | null;
   /** ISO 8601, UTC. */
   readonly at: string;

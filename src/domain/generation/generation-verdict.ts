@@ -1,12 +1,12 @@
 import { codePoints } from '../coverage.ts';
 
-/** The verdicts of one stream and their timing. A seq is the index of a chunk. */
+/** The verdicts of one stream and their timing. Each seq is the index of a chunk. */
 export interface StreamFindings {
-  /** The chunks up to the last `processed_until_seq`. */
+  /** Number of chunks up to the last `processed_until_seq`. */
   readonly judgedChunks: number;
-  /** `processed_until_seq` of the first verdict with `needs_caution`; null without one. */
+  /** `processed_until_seq` of the first verdict with `needs_caution`; null if there is none. */
   readonly firstCautionSeq: number | null;
-  /** `processed_until_seq` of the first verdict with `flagged`; null without one. */
+  /** `processed_until_seq` of the first verdict with `flagged`; null if there is none. */
   readonly firstFlaggedSeq: number | null;
   /** Maximum lag of verdicts: chunks that were sent but not covered when a verdict arrived. */
   readonly lagChunks: number;
@@ -17,7 +17,10 @@ export interface StreamFindings {
 /** The verdicts on one generation, measured against its whole response. */
 export interface GenerationVerdict extends StreamFindings {
   readonly chunks: number;
-  /** Fraction of the response's code points up to and including that chunk, from 0 to 1, to four decimals; null without one. */
+  /**
+   * Fraction of the response's code points up to and including that chunk, from 0 to 1, to four decimals; null if
+   * there is none.
+   */
   readonly shareAtCaution: number | null;
   readonly shareAtFlag: number | null;
 }

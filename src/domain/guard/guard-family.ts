@@ -1,4 +1,4 @@
-/** Families of guards behind an OpenAI-compatible server: each asks and answers in its own way. */
+/** Families of guards behind an OpenAI-compatible server. Each has its own form of questions and answers. */
 export const GUARD_FAMILIES = [
   'llama-guard',
   'qwen3guard',
@@ -15,8 +15,8 @@ export function isGuardFamily(name: string): name is GuardFamily {
 }
 
 /**
- * Patterns in the name of a served model, without its separators. Llama Guard 1 and 2 are left out on purpose: their codes
- * name other categories; so is ShieldGemma 2, which no server of chats runs.
+ * Patterns for the name of a served model, without its separators. Llama Guard 1 and 2 are omitted on purpose
+ * because their codes name other categories, and ShieldGemma 2 because no chat server runs it.
  */
 const BY_NAME: readonly (readonly [name: RegExp, family: GuardFamily])[] = [
   [/llamaguard[34]/, 'llama-guard'],
@@ -27,13 +27,15 @@ const BY_NAME: readonly (readonly [name: RegExp, family: GuardFamily])[] = [
   [/(?:omni|text)moderation/, 'moderations'],
 ];
 
-/** The family of a served model by its name, as model hubs and servers write it; null for an unknown one. */
+/**
+ * Returns the family of a served model by its name, as written by model hubs and servers; null for an unknown one.
+ */
 export function familyOfModel(model: string): GuardFamily | null {
   const plain = model.toLowerCase().replace(/[^a-z0-9]/g, '');
   return BY_NAME.find(([name]) => name.test(plain))?.[1] ?? null;
 }
 
-/** A written policy that a model of the family `policy` judges by. */
+/** A written policy that a model of the family `policy` applies. */
 export interface GuardPolicy {
   /** SHA-256 of the policy file, 64 hex digits. */
   readonly sha256: string;

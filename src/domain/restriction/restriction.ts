@@ -6,7 +6,10 @@ import type { CategoryKey, CategoryName } from '../taxonomy.ts';
 export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'sexual_content'>;
 
 export const CHILDREN = 'child_sexual_exploitation' satisfies Restriction;
-/** Restricts only if the guard has no score for the other category: then it may be either, and a person must decide. */
+/**
+ * Restricts only if the guard has no score for Child Sexual Exploitation: then the content may be either, and a
+ * person must decide.
+ */
 export const SEXUAL = 'sexual_content' satisfies Restriction;
 
 /** The names of each category, in our taxonomy and in others. */
@@ -23,10 +26,10 @@ export const RESTRICTING = {
 export type GuardScores = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores'>;
 
 /**
- * The category that restricts an item, whatever decided on it. That is Child Sexual Exploitation if the guard flagged it
- * or a rule of the policy on it applies, or Sexual Content that the policy blocks if the guard gave no score for Child
- * Sexual Exploitation. Equivalent categories of other taxonomies count too. Null for any other item. Restricted items are
- * listed separately, and never shown, quoted or exported.
+ * Returns the category that restricts an item, regardless of which rule decided. This is Child Sexual Exploitation
+ * if the guard flagged it or a rule of the policy on it applies, or Sexual Content that the policy blocks if the
+ * guard gave no score for Child Sexual Exploitation. Equivalent categories of other taxonomies count too. Null for
+ * any other item. Restricted items are listed separately, and never shown, quoted or exported.
  */
 export function findRestriction(policy: Policy, said: GuardScores): Restriction | null {
   // Most items have neither.
@@ -56,9 +59,10 @@ function isCaught(
 }
 
 /**
- * The lowest score in a category that restricts an item, and whether the score decides alone: then the flag counts only if
- * there is no score. For Child Sexual Exploitation, any rule of the policy and the guard's flag count. For Sexual Content,
- * the policy's block threshold counts; without one, its review threshold; without both, the flag.
+ * The lowest score in a category that restricts an item, and whether the score alone decides; if so, the flag
+ * counts only when there is no score. For Child Sexual Exploitation, any rule of the policy and the guard's flag
+ * count. For Sexual Content, the policy's block threshold counts; without one, its review threshold; without both,
+ * the flag.
  */
 export function restrictingScore(
   policy: Policy,

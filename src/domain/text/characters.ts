@@ -21,9 +21,9 @@ export function displayWidth(line: string): number {
   return columns;
 }
 
-/** The line, cut so that it takes at most `columns` columns; a line that is cut ends with `…`. */
+/** Truncates a line to at most `columns` columns; a truncated line ends with `…`. */
 export function truncateToWidth(line: string, columns: number): string {
-  // No character takes more than two.
+  // No character takes more than two columns.
   if (line.length * 2 <= columns || displayWidth(line) <= columns) return line;
   let left = columns - 1;
   let end = 0;
@@ -35,28 +35,28 @@ export function truncateToWidth(line: string, columns: number): string {
   return columns > 0 ? `${line.slice(0, end)}…` : '';
 }
 
-/** The text, padded with spaces to `columns` columns. */
+/** Pads a text with spaces to `columns` columns. */
 export function padToWidth(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
 }
 
-/** UTF-16 units around a cut within a word in which a grapheme boundary is searched. */
+/** UTF-16 units around a cut inside a word that are searched for a grapheme boundary. */
 const CHARACTER_REACH = 32;
 
 /** Below this, only a line feed after a carriage return continues a grapheme. */
 const FIRST_COMBINING_UNIT = 0x300;
 
-/** Made when it is first needed, since that takes as long as to load a small package. */
+/** Created on first use, which takes as long as loading a small package. */
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * The last grapheme boundary after `from` and up to `limit`; `limit` itself, which must be a code point boundary within
- * the text, if there is none close to it. Positions are UTF-16 units.
+ * Returns the last grapheme boundary after `from` and up to `limit`, or `limit` if there is none close to it.
+ * `limit` must be a code point boundary within the text. Positions are UTF-16 units.
  */
 export function graphemeBoundary(text: string, from: number, limit: number): number {
   const before = text.charCodeAt(limit - 1);
   const after = text.charCodeAt(limit);
-  // Fast path: most texts are cut in many places, and segmenting takes long.
+  // Fast path: most text is cut in many places, and segmenting is slow.
   if (before < FIRST_COMBINING_UNIT && after < FIRST_COMBINING_UNIT && text[limit] !== '\n') return limit;
   const start = Math.max(from, limit - CHARACTER_REACH);
   const around = text.slice(start, limit + CHARACTER_REACH);

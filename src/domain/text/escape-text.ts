@@ -1,7 +1,7 @@
 /**
- * Escapes untrusted strings for a terminal or a log: names of files, columns, artifacts, runs and jobs, ids, category
- * keys. Printed raw, an escape sequence can recolour or erase other output, a line feed can forge a line, and a
- * bidirectional control can reorder one.
+ * Escapes untrusted strings for a terminal or a log: names of files, columns, artifacts, runs and jobs, ids,
+ * category keys. If printed raw, an escape sequence can recolour or erase other output, a line feed can forge a
+ * line, and a bidirectional control can reorder one.
  */
 
 /** Control and format characters (including bidirectional ones), line and paragraph separators, lone surrogates. */
@@ -10,7 +10,7 @@ const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const MAX_LENGTH = 200;
 
 /**
- * The string with unsafe characters escaped (`\x1b`, `\u{202e}`), truncated to `maxLength` characters. Other text is
+ * Escapes unsafe characters (`\x1b`, `\u{202e}`) and truncates the string to `maxLength` characters. Other text is
  * unchanged. Not for JSON, which has its own escapes (`toPrintableJson`).
  */
 export function escapeText(foreign: string, maxLength = MAX_LENGTH): string {
@@ -22,22 +22,22 @@ export function escapeText(foreign: string, maxLength = MAX_LENGTH): string {
 const PLAIN = /^[\p{L}\p{M}\p{N}_./@%+=~-]+$/u;
 
 /**
- * A name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by
- * `escapeText` and in double quotes to show where it ends.
+ * Formats a name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped
+ * as by `escapeText` and in double quotes to show where it ends.
  */
 export function quoteName(foreign: string, maxLength = MAX_LENGTH): string {
   const name = escapeText(foreign, maxLength);
   return PLAIN.test(foreign) ? name : `"${name.replaceAll('"', '\\"')}"`;
 }
 
-/** A whole line with unsafe characters escaped. The result of `escapeText` does not change. */
+/** Escapes unsafe characters in a whole line. Does not change a result of `escapeText`. */
 export function escapeLine(line: string): string {
   return line.replaceAll(UNSHOWN, escapeOf);
 }
 
 /**
- * The JSON text of a value with unsafe characters as JSON escapes (`\u009b`), safe for a terminal; it parses to the same
- * value. Line feeds occur only between tokens, and only with `indent`.
+ * Formats a value as JSON with unsafe characters as JSON escapes (`\u009b`), safe for a terminal; it parses to the
+ * same value. Line feeds occur only between tokens, and only with `indent`.
  */
 export function toPrintableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSHOWN, (character) =>
@@ -50,7 +50,7 @@ function escapeOf(character: string): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
-/** One JSON escape per UTF-16 code unit. */
+/** Returns one JSON escape per UTF-16 code unit. */
 function jsonEscapeOf(character: string): string {
   return character
     .split('')
@@ -58,7 +58,10 @@ function jsonEscapeOf(character: string): string {
     .join('');
 }
 
-/** A command to type, in the form that started this process: an npm script of this package, npx, or the binary. */
+/**
+ * Formats a command to type, in the form that started this process: an npm script of this package, npx, or the
+ * binary.
+ */
 export function formatCliCommand(name: string, words: readonly string[], env: NodeJS.ProcessEnv): string {
   if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');
   // Scripts of other packages, and npx, start the installed program; only ours has a script for each command.

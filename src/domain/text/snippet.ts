@@ -2,37 +2,38 @@ import type { Judgement } from '../outcome.ts';
 import { isEmbedded, isMedia, type GenerationRequest, type ItemRequest } from '../request.ts';
 import { graphemeBoundary } from './characters.ts';
 
-/** An excerpt of content that an outcome may hold. */
+/** An excerpt of content that an outcome may include. */
 export interface Snippet {
   readonly text: string;
   /**
-   * Hashes of the parts of the item (`partsSha256`), cut to `PART_DIGITS` digits. If any part is restricted, the outcome
-   * holds no excerpt.
+   * Hashes of the parts of the item (`partsSha256`), truncated to `PART_DIGITS` digits. If any part is restricted,
+   * the outcome includes no excerpt.
    */
   readonly parts: string[];
 }
 
-/** Hex digits kept of a hash: 48 bits. Two items that share them are both restricted. */
+/** Hex digits kept of a hash: 48 bits. If two items share them, both are restricted. */
 export const PART_DIGITS = 12;
 
-/** UTF-16 units of content in a snippet. */
+/** Maximum UTF-16 units of content in a snippet. */
 const SNIPPET_UNITS = 300;
-/** Including an ellipsis on either side. */
+/** Maximum including an ellipsis on either side. */
 export const MAX_SNIPPET_UNITS = SNIPPET_UNITS + 2;
 /** UTF-16 units to examine: more than fit, because white space is collapsed. */
 const LOOKED_AT = 4 * SNIPPET_UNITS;
 
 const LEFT_OUT = '…';
 
-/** Control characters, halves of pairs, bidirectional controls, and noncharacters. */
+/** Control characters, halves of surrogate pairs, bidirectional controls, and noncharacters. */
 const UNREADABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}]/gu;
 const SPACE = /[\p{White_Space}]+/gu;
 
 /**
- * A human-readable excerpt of an item's content: up to 300 UTF-16 units on one line. For text it begins at the part with
- * the highest score (`coverage.worst_at`), or else at the start. For a conversation it is from the turn with the highest
- * score, or else the last one. For a generation it ends with the flagged chunk. For an image or an audio clip it is the
- * caption or transcript. White space becomes one space, unreadable characters become U+FFFD. Null if there is no text.
+ * Creates a human-readable excerpt of an item's content: up to 300 UTF-16 units on one line. For text, it begins at
+ * the part with the highest score (`coverage.worst_at`), or else at the start. For a conversation, it is from the
+ * turn with the highest score, or else the last one. For a generation, it ends with the flagged chunk. For an image
+ * or an audio clip, it is the caption or transcript. White space becomes one space, unreadable characters become
+ * U+FFFD. Null if there is no text.
  */
 export function createSnippet(
   request: ItemRequest,
@@ -53,7 +54,7 @@ export function createSnippet(
   }
 }
 
-/** The excerpt that begins at a code point. */
+/** The excerpt that begins at a given code point. */
 function pieceFrom(text: string, codePoint: number): string | null {
   const from = unitAt(text, codePoint);
   const cut = from + LOOKED_AT < text.length;
@@ -81,7 +82,7 @@ function toReadable(text: string): string {
   return text.replaceAll(SPACE, ' ').trim().replaceAll(UNREADABLE, '\ufffd');
 }
 
-/** The UTF-16 index of a code point; the length of the string if it has fewer. */
+/** Returns the UTF-16 index of a code point, or the length of the string if it has fewer. */
 function unitAt(text: string, codePoint: number): number {
   let unit = 0;
   for (let left = codePoint; left > 0 && unit < text.length; left--) {

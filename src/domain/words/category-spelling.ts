@@ -1,6 +1,6 @@
 import { CATEGORIES, type CategoryKey } from '../taxonomy.ts';
 
-/** Other names of Child Sexual Exploitation, which restricts an item, so no spelling of it may be missed. */
+/** Other names of Child Sexual Exploitation, which restricts an item, so every spelling must be recognised. */
 const CHILD_EXPLOITATION: ReadonlySet<string> = new Set(
   [
     ...['S4', 'CSAM', 'CSEM', 'CSEA', 'CSE', 'child exploitation', 'child sexual abuse', 'sexual/minors'],
@@ -13,20 +13,20 @@ const CHILD_EXPLOITATION: ReadonlySet<string> = new Set(
 const MAX_NAME_LENGTH = 100;
 
 /**
- * Letters and digits of any script, single spaces, and common punctuation. Nothing invisible, and nothing that a terminal,
- * a spreadsheet or a web page interprets, because names are printed and recorded.
+ * Letters and digits of any script, single spaces, and common punctuation. No invisible characters and none that a
+ * terminal, a spreadsheet or a web page interprets, because names are printed and recorded.
  */
 const NAME = /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}](?: ?[\p{L}\p{M}\p{N}_&/,.:()'+-])*$/u;
 
-/** Whether a guard's name for a category can be recorded, whether it is known or not. */
+/** Whether a guard's category name can be recorded, known or not. */
 export function isPlausibleCategoryName(name: string): boolean {
   return name.length <= MAX_NAME_LENGTH && NAME.test(name);
 }
 
 /**
- * The category that a guard means by a name; null for an unknown name. The contract does not show the names, so case,
- * separators, "and" or "&", a code such as `S4:`, and text in parentheses do not matter: `violent_crimes`, `Violent
- * Crimes`, `violentCrimes`, `S1: Violent Crimes`, `Suicide and Self-Harm`.
+ * Recognises the category that a guard's name means; null for an unknown name. The contract does not specify the
+ * names, so case, separators, "and" or "&", a code such as `S4:`, and text in parentheses are ignored:
+ * `violent_crimes`, `Violent Crimes`, `violentCrimes`, `S1: Violent Crimes`, `Suicide and Self-Harm`.
  */
 export function categoryBySpelling(name: string): CategoryKey | null {
   const plain = plainName(name);

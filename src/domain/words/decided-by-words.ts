@@ -6,7 +6,7 @@ export const RULE_LABELS: ReadonlyMap<string, string> = new Map([
   ...CATEGORIES.map(({ key, label }) => [key, label] as const),
 ]);
 
-/** Rules that name neither a score nor a category, in words. */
+/** Wording of rules that name neither a score nor a category. */
 export const RULES_IN_WORDS: ReadonlyMap<string, string> = new Map([
   ['flagged', 'Flagged by the guard'],
   ['unknown category flagged', 'Flagged by the guard for a category outside the taxonomy'],
@@ -21,9 +21,9 @@ const THRESHOLD = /^([a-z0-9_/-]+)>=(.+)$/;
 const FLAGGED = /^([a-z0-9_/-]+) flagged$/;
 
 /**
- * The rule behind a decision (`decided_by`) in words: `hate>=0.4` is "Hate score at or above 0.4", and a category of another
- * taxonomy has its own name. Null, where no rule applied, is "No rule applied". A rule that `decide` does not make is returned
- * unchanged: a record from elsewhere can hold any text.
+ * Describes the rule behind a decision (`decided_by`) in words: `hate>=0.4` becomes "Hate score at or above 0.4",
+ * and a category of another taxonomy keeps its own name. Null, if no rule applied, becomes "No rule applied". A
+ * rule that `decide` does not produce is returned unchanged, since a record from elsewhere can contain any text.
  */
 export function describeRule(rule: string | null): string {
   if (rule === null) return NO_RULE;

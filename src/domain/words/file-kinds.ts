@@ -1,7 +1,7 @@
 import type { ItemCode, ItemErrorReason } from '../item-error.ts';
 import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
 
-/** The key for files without an extension, or with one of an unusual form. */
+/** Key for files without an extension, or with an unusual one. */
 export const OTHER_FILES = 'other';
 
 /** How to convert files of an unsupported type, by extension. */
@@ -30,7 +30,7 @@ export const CONVERSION_ADVICE: readonly (readonly [extensions: readonly string[
 /** The advice for files of any other type. */
 export const OTHER_HELP = 'not a type with content to judge: leave it out, or review it by hand';
 
-/** The extension of a file name, in lower case without its dot; `other` if it has none of a usual form. */
+/** Returns the extension of a file name, in lower case without its dot; `other` if it has no usual one. */
 export function fileExtension(path: string): string {
   return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;
 }
@@ -47,8 +47,8 @@ interface ErrorCause {
 }
 
 /**
- * Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. Null if the message has
- * it, after a colon: there it is by what the file holds.
+ * Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. Null if the
+ * message already contains advice after a colon, which depends on the file's content.
  */
 export function fileAdvice(path: string, { code, reason, message }: ErrorCause): string | null {
   if (reason !== 'file_type') return (reason === undefined ? ITEM_ADVICE[code] : REASON_ADVICE[reason]).full;

@@ -1,13 +1,13 @@
 import type { ItemCode, ItemErrorReason } from '../item-error.ts';
 
 interface Advice {
-  /** For a line of 48 columns: what is wrong, and what to do, without our terms. */
+  /** The problem and what to do about it, without our terms, for a line of 48 columns. */
   readonly brief: string;
-  /** In full. */
+  /** Full advice. */
   readonly full: string;
 }
 
-/** Advice on items that were not judged, by code. */
+/** Advice for items that were not judged, by code. */
 export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
   MISSING_PAYLOAD: {
     brief: 'no content: check the export',
@@ -90,7 +90,7 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
   },
 };
 
-/** Advice by cause, where a cause has its own. */
+/** Advice by cause, for causes that have their own. */
 export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
   no_text_column: {
     brief: 'tables without a text column: name one',

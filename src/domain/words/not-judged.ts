@@ -14,10 +14,10 @@ interface ErrorCounts {
   readonly by_error_reason?: Readonly<Partial<Record<ItemErrorReason, number>>>;
 }
 
-/** Items that were not judged, for one cause. */
+/** Items that were not judged for the same cause. */
 export interface NotJudged {
   readonly code: ItemCode;
-  /** Null: any without advice of its own. */
+  /** Null for any cause without its own advice. */
   readonly reason: ItemErrorReason | null;
   readonly items: number;
   readonly retryable: boolean;
@@ -25,7 +25,7 @@ export interface NotJudged {
   readonly full: string;
 }
 
-/** "21 not judged, among them 9 whole files whose content nobody knows"; null if everything was judged. */
+/** Formats "21 not judged, among them 9 whole files whose content nobody knows"; null if everything was judged. */
 export function notJudgedInBrief({
   items,
   verdicts,
@@ -40,12 +40,14 @@ export function notJudgedInBrief({
   return `${(items - verdicts).toLocaleString('en-US')} not judged${known}`;
 }
 
-/** Whole files without a verdict, in words. */
+/** Describes whole files without a verdict in words. */
 export function wholeFilesInBrief(files: number): string {
   return `${files.toLocaleString('en-US')} whole ${plural(files, 'file')} whose content nobody knows`;
 }
 
-/** Items without a verdict by code. A cause with advice of its own has a row of its own; each item counts in one row. */
+/**
+ * Lists items without a verdict by code. A cause with its own advice has its own row; each item counts in one row.
+ */
 export function notJudgedByCause(counts: ErrorCounts): NotJudged[] {
   const reasons = ITEM_ERROR_REASONS.map((reason) => ({
     reason,
