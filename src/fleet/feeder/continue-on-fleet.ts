@@ -27,20 +27,20 @@ interface ContinueOnFleetOptions {
   readonly link: RedisLink;
   /** Verdicts of earlier runs, opened and closed by the caller; null if every item is judged. */
   readonly store: VerdictStore | null;
-  /** Aborted when the feeder must end; the fleet judges and commits fed shards without it. */
+  /** Aborted when the feeder must end; the fleet then judges and commits the fed shards without it. */
   readonly stop: AbortSignal;
-  /** One line of text. */
+  /** Prints one line of text. */
   readonly say: (message: string) => void;
   /** Called once, when feeding begins, with a function that returns the run's progress. */
   readonly watch: (view: () => RunView) => void;
 }
 
 /**
- * Continues a run from the state in its directory until it is finished, by feeding a fleet: workers judge, a sink commits
- * and finishes. A run can switch between a fleet and a single process at any time.
+ * Continues a run from the state in its directory until it is finished, by feeding a fleet: workers judge, and a
+ * sink commits and finishes. A run can switch between a fleet and a single process at any time.
  *
- * Failure `usage` for a retry of a run that is not finished; `superseded` when another process feeds the run;
- * `interrupted` when stopped or cancelled; `service` when the fleet cannot continue.
+ * Failure `usage` for a retry of a run that is not finished; `superseded` if another process feeds the run;
+ * `interrupted` if stopped or cancelled; `service` if the fleet cannot continue.
  */
 export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions): Promise<Continued> {
   const { stop } = options;
@@ -62,8 +62,9 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
 }
 
 /**
- * Claims the log and closes it again; returns the claimed epoch, under which the feeder plans. A process that judged the
- * run alone is thereby superseded at its next commit. So is a sink, which then claims a new epoch and continues.
+ * Claims the log and closes it again; returns the claimed epoch, under which the feeder plans. This supersedes a
+ * process that judged the run alone at its next commit. It also supersedes a sink, which then claims a new epoch
+ * and continues.
  */
 async function supersedeCommitter(
   run: Run,

@@ -27,12 +27,15 @@ import { stallReason } from '../status/stall-reason.ts';
 const LOOK_EVERY_MS = 100;
 const MARKERS_EVERY_MS = 1000;
 const RESUBMIT_EVERY_MS = 5000;
-/** Content of the shards whose reused verdicts are not confirmed yet, in bytes. An empty shard counts as much as this. */
+/**
+ * Maximum content of shards whose reused verdicts are not confirmed yet, in bytes. Even an empty shard counts as
+ * the minimum.
+ */
 const UNCONFIRMED_BYTES = 64 * 1024 * 1024;
 const MIN_UNCONFIRMED_BYTES = 128 * 1024;
-/** How long the note about a full Redis stays after the last wait for room, so that it does not flicker. */
+/** How long the note about a full Redis stays after the last wait for room, which avoids flicker. */
 const ROOM_NOTE_MS = 60_000;
-/** Timeout for Redis, in milliseconds: far more than a reply takes. */
+/** Timeout for Redis, in milliseconds; a reply takes far less. */
 const ANSWER_WITHIN_MS = 5000;
 
 interface FleetFeederOptions {
@@ -43,11 +46,11 @@ interface FleetFeederOptions {
   readonly tail: ChainTail;
 }
 
-/** A run whose planning is complete. */
+/** A completely planned run. */
 export interface PlannedRun {
   /** The latest pass. */
   readonly pass: number;
-  /** Shards of all passes. */
+  /** Number of shards in all passes. */
   readonly shards: number;
 }
 
@@ -75,14 +78,14 @@ export class FleetFeeder {
   #paused = false;
   readonly #reuse: BracketedReuse;
   readonly #unconfirmed = new ByteBudget(UNCONFIRMED_BYTES);
-  /** Shards that are not fed before it is known which models judge. */
+  /** Shards that are held back until it is known which models judge. */
   readonly #unfed = new Set<Shard>();
-  /** Shards whose reused verdicts wait for confirmation, or that wait for room after that. */
+  /** Shards whose reused verdicts await confirmation, or that wait for room after that. */
   readonly #feeding = new Set<Promise<void>>();
-  /** Whether Redis has reconnected, or the run continues, since lost shards were last resubmitted. */
+  /** Whether Redis has reconnected, or the run was continued, since lost shards were last resubmitted. */
   #isBack = false;
   #isDeregistered = false;
-  /** Id of the finish job that is waiting for the sink; null when there is none. */
+  /** Id of the finish job that is waiting for the sink; null if there is none. */
   #finishing: string | null = null;
   #progressAt = performance.now();
 
@@ -113,14 +116,15 @@ export class FleetFeeder {
     });
   }
 
-  /** Why the run makes no progress, as a short phrase; null when it does. */
+  /** Why the run makes no progress, as a short phrase; null if it does. */
   get note(): string | null {
     return this.#note;
   }
 
   /**
-   * Feeds a planned shard, or begins to: one with reused verdicts is fed when a reading has confirmed that a worker has
-   * their model. If the run reuses verdicts, this waits for a worker first. Nobody could judge the shard before, anyway.
+   * Feeds a planned shard, or begins to. A shard with reused verdicts is fed once a reading has confirmed that a
+   * worker has their model. If the run reuses verdicts, this first waits for a worker, without which nothing could
+   * be judged anyway.
    */
   async feed(planned: Shard, signal: AbortSignal): Promise<void> {
     if (!this.#options.reuse.isOn) return this.shards.submit(planned, signal);
@@ -139,7 +143,7 @@ export class FleetFeeder {
     const isReused = (await settling).items.some(hasReusedVerdict);
     if (!isReused) return feeding;
     this.#feeding.add(feeding);
-    // What fails stays, for `drained` to find.
+    // A failed one stays in the set, where `drained` finds it.
     void feeding.then(
       () => this.#feeding.delete(feeding),
       () => undefined,
@@ -152,13 +156,13 @@ export class FleetFeeder {
     await this.shards.drained(signal);
   }
 
-  /** Applies the marker files. Called before feeding begins. A paused run then submits nothing. */
+  /** Applies the marker files. Called before feeding begins, so a paused run submits nothing. */
   async obeyMarkers(signal: AbortSignal): Promise<void> {
     const { run, claim } = this.#options;
     try {
       await claim.assertCurrent();
     } catch (error) {
-      // Nobody can finish a run whose directory is gone.
+      // A run whose directory is gone cannot be finished.
       if (error instanceof Failure && error.kind === 'service') await this.deregister(signal);
       throw error;
     }
@@ -177,9 +181,10 @@ export class FleetFeeder {
   }
 
   /**
-   * Registers the run with the fleet, then supervises it until aborted: follows the commits, resubmits lost shards and
-   * applies the marker files. Rejects with a Failure: `superseded`; `interrupted` when the run was cancelled; `service`
-   * when nothing was committed, or no sink finished the run, for `maxWait`; or the problem that a worker or sink reported.
+   * Registers the run with the fleet, then supervises it until aborted: follows the commits, resubmits lost shards
+   * and applies the marker files. Rejects with a Failure: `superseded`; `interrupted` if the run was cancelled;
+   * `service` if nothing was committed, or no sink finished the run, for `maxWait`; or the problem that a worker or
+   * sink reported.
    */
   async supervise(signal: AbortSignal): Promise<never> {
     const endListening = this.#options.link.onBack(() => (this.#isBack = true));
@@ -208,8 +213,8 @@ export class FleetFeeder {
   }
 
   /**
-   * Asks the sink to finish the run and waits until it has. Failure('internal') when committed shards are no longer
-   * committed: a sink that took over the log found them damaged.
+   * Asks the sink to finish the run and waits until it has. Failure('internal') if committed shards are no longer
+   * committed because a sink that took over the log found them damaged.
    */
   async finish(
     { pass, shards }: PlannedRun,
@@ -224,7 +229,7 @@ export class FleetFeeder {
     this.#progressAt = performance.now();
     try {
       for (;;) {
-        // Another process may have committed the rest and be about to finish the run.
+        // Another process may have committed the rest and may be about to finish the run.
         await claim.assertCurrent();
         await this.#results.put(job, signal);
         while (await this.#results.has(id, signal)) await delay(LOOK_EVERY_MS, undefined, { signal });
@@ -240,8 +245,8 @@ export class FleetFeeder {
   }
 
   /**
-   * Removes the run and all its keys from Redis. Does nothing while Redis is unreachable: the run is over either way, and
-   * a sink removes the keys later.
+   * Removes the run and all its keys from Redis. Does nothing while Redis is unreachable: the run is over in any
+   * case, and a sink removes the keys later.
    */
   async deregister(signal: AbortSignal): Promise<void> {
     const { run, link } = this.#options;
@@ -277,12 +282,12 @@ export class FleetFeeder {
     this.#checkDeadline();
   }
 
-  /** Throws Failure('service') when the run made no progress for `maxWait`. */
+  /** Throws Failure('service') if the run made no progress for `maxWait`. */
   #checkDeadline(): void {
     const { maxWaitMs } = this.#options.run.record.config;
     const { oldest } = this.shards;
     if (oldest === null && this.#unfed.size === 0 && this.#finishing === null) {
-      // Nothing is waited for: the feeder reads.
+      // Nothing to wait for: the feeder is still reading.
       this.#progressAt = performance.now();
       return;
     }
@@ -322,7 +327,7 @@ export class FleetFeeder {
 
   get #waitsFor(): Lane | 'end' | null {
     const { oldest } = this.shards;
-    // The result of a settled shard waits for a sink only, as the run itself does in the end.
+    // The result of a settled shard waits only for a sink, as the run itself does in the end.
     if (oldest !== null) return oldest.isSettled ? 'end' : oldest.lane;
     const [unfed] = this.#unfed;
     return this.#finishing === null ? (unfed?.lane ?? null) : 'end';
@@ -336,7 +341,7 @@ export class FleetFeeder {
   async #resubmitLost(signal: AbortSignal): Promise<void> {
     if (this.#isDeregistered) return;
     await this.#register(signal);
-    // A worker may have put shards back since.
+    // A worker may have returned shards to the queue since then.
     if (this.#paused) await this.shards.withdraw(signal);
     else await this.shards.resubmitLost(() => this.#followCommits(), signal);
   }

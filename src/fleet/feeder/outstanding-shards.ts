@@ -11,24 +11,27 @@ import type { ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
 
 /**
- * Maximum number of shards of a run that are fed and not committed: what eight workers at the default concurrency have in
- * flight. It bounds a run's memory in Redis.
+ * Maximum shards of a run that are fed but not committed: the number that eight workers at the default concurrency
+ * have in flight. Bounds a run's memory in Redis.
  */
 export const MAX_OUTSTANDING_SHARDS = 256;
-/** Maximum content of these shards, in bytes; a single larger shard is fed when no other is outstanding. */
+/** Maximum content of these shards, in bytes; a single larger shard is fed only when no other is outstanding. */
 const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
 /**
- * Maximum number of them whose results go straight to the sink: half of what its queue takes. A worker that finds no room
- * there gives its shard back, and the shard is judged again.
+ * Maximum of them whose results go straight to the sink: half the capacity of its queue. A worker that finds no
+ * room there returns its shard, which is then judged again.
  */
 const MAX_SETTLED_SHARDS = 32;
 
 /**
- * The queue of a lane, which all runs share, hands out the lowest turn first. A run's turns are this far apart, so a step
- * up in priority triples its share of the workers.
+ * A lane's queue is shared by all runs and hands out the lowest turn first. A run's turns are this far apart, so
+ * each step up in priority triples its share of the workers.
  */
 const STEPS: Readonly<Record<Priority, number>> = { high: 1 / 9, normal: 1 / 3, low: 1 };
-/** The last that BullMQ takes. A queue that is not empty for two million turns is first in, first out until it is. */
+/**
+ * The highest turn that BullMQ accepts. A queue that is never empty for two million turns becomes first in, first
+ * out until it is.
+ */
 const LAST_TURN = 2 ** 21;
 
 interface OutstandingOptions {
@@ -36,7 +39,7 @@ interface OutstandingOptions {
   /** See `recordSha256`. */
   readonly record: string;
   readonly epoch: number;
-  /** The key of the feeder's claim. */
+  /** Key of the feeder's claim. */
   readonly key: string;
   readonly expectFingerprint: string | null;
   /** See `ShardJob`. */
@@ -47,32 +50,32 @@ interface OutstandingOptions {
   readonly contentPolicy: Policy | null;
   readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
   readonly results: RedisQueue<SinkJob>;
-  /** Whether the verdict log has the shard, as of the last poll. */
+  /** Whether the verdict log contains the shard, as of the last poll. */
   readonly isCommitted: (shard: number) => boolean;
-  /** Whether Redis has room for `bytes` more. */
+  /** Whether Redis has room for another `bytes`. */
   readonly redisHasRoom: (bytes: number, signal: AbortSignal) => Promise<boolean>;
 }
 
 const LOOK_FOR_ROOM_EVERY_MS = 200;
 
-/** As bytes, because 131,072 items as objects would take most of the heap. */
+/** Encoded as bytes, because 131,072 items as objects would take most of the heap. */
 interface Entry extends EncodedJob {
   readonly shard: number;
   readonly lane: Lane;
-  /** Whether all items are settled: then its result goes straight to the sink. */
+  /** Whether all items are settled, in which case its result goes straight to the sink. */
   readonly isSettled: boolean;
   /** Size of its content, in bytes. */
   readonly size: number;
 }
 
 /**
- * The shards that a feeder has submitted and that are not committed yet. It keeps them, so that it can submit them again
- * when Redis or a worker loses them.
+ * Shards that a feeder has submitted and that are not committed yet. Keeps them to submit them again if Redis or a
+ * worker loses them.
  */
 export class OutstandingShards {
   readonly #options: OutstandingOptions;
   readonly #entries = new Map<number, Entry>();
-  /** Shards that are on their way into a queue: they are in none, and not lost. */
+  /** Shards that are being added to a queue: not in any queue yet, but not lost. */
   readonly #submitting = new Set<number>();
   readonly #changes = new WaitList();
   readonly #nextTurns = new Map<Lane, { readonly round: string; readonly turn: number }>();
@@ -89,7 +92,7 @@ export class OutstandingShards {
     return this.#entries.size;
   }
 
-  /** The shard with the lowest number; null when there are none. */
+  /** The shard with the lowest number; null if there is none. */
   get oldest(): Pick<Entry, 'shard' | 'lane' | 'isSettled'> | null {
     let oldest: Entry | null = null;
     for (const entry of this.#entries.values()) {
@@ -98,27 +101,28 @@ export class OutstandingShards {
     return oldest;
   }
 
-  /** When `submit` last waited because Redis had no room, as of `performance.now`. */
+  /** Time of `performance.now` at which `submit` last waited because Redis had no room. */
   get waitedForRoomAt(): number {
     return this.#waitedForRoomAt;
   }
 
-  /** While held, nothing more is submitted or resubmitted. See `withdraw`. */
+  /** While held, no shard is submitted or resubmitted. See `withdraw`. */
   hold(held: boolean): void {
     this.#held = held;
     this.#changes.offerTurns();
   }
 
-  /** Takes the shards out of the queues that no worker has taken yet. `resubmitLost` submits them again. */
+  /** Removes shards from the queues if no worker has taken them yet. `resubmitLost` submits them again. */
   async withdraw(signal: AbortSignal): Promise<void> {
     const waiting = [...this.#entries.values()].filter(({ isSettled }) => !isSettled);
     await Promise.all(waiting.map(({ lane, id }) => this.#options.queueOf(lane).remove(id, signal)));
   }
 
   /**
-   * Puts a shard into its lane's queue, or if all its items are settled, its result into the sink's; waits while the maximum is outstanding or Redis has no room. With nothing
-   * outstanding it does not wait for room in Redis, so that a run makes progress even if other data fills Redis. A shard
-   * that was committed during the wait is not queued: workers and sink still process shards of an earlier feeder.
+   * Adds a shard to its lane's queue or, if all its items are settled, its result to the sink's queue. Waits while
+   * the maximum is outstanding or Redis has no room. If nothing is outstanding, it does not wait for room in Redis,
+   * so a run makes progress even if other data fills Redis. A shard that was committed during the wait is not
+   * queued: workers and sink still process shards of an earlier feeder.
    */
   async submit(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -127,7 +131,8 @@ export class OutstandingShards {
     for (;;) {
       await this.#until(() => !this.#held && this.#hasRoom(bytes, isSettled), signal);
       const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
-      // Nothing may be awaited between this check and the entry: a commit that was counted is not reported again.
+      // There must be no await between this check and adding the entry: a commit that was counted is not reported
+      // again.
       if (this.#options.isCommitted(shard.shard)) return;
       if (room && !this.#held) break;
       if (room) continue;
@@ -141,7 +146,7 @@ export class OutstandingShards {
     await this.#put(entry, signal);
   }
 
-  /** Removes the shards that are committed by now. */
+  /** Removes shards that have been committed. */
   settle(): void {
     for (const [shard, { size, isSettled }] of this.#entries) {
       if (!this.#options.isCommitted(shard)) continue;
@@ -159,10 +164,10 @@ export class OutstandingShards {
   }
 
   /**
-   * Resubmits shards that are in neither queue and not committed; returns their number. `poll` reads new commits from the
-   * verdict log. The order of the checks (shard queue, result queue, log) matters: a result is queued before its shard is
-   * acknowledged, and committed before it is acknowledged itself, so no shard in flight is missed. Each check asks for
-   * all shards at once, which costs one round trip.
+   * Resubmits shards that are in neither queue and not committed; returns their number. `poll` reads new commits
+   * from the verdict log. The order of the checks (shard queue, result queue, log) matters: a result is queued
+   * before its shard is acknowledged, and committed before it is acknowledged itself, so no shard in flight is
+   * missed. Each check covers all shards in one round trip.
    */
   async resubmitLost(poll: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;
@@ -175,18 +180,18 @@ export class OutstandingShards {
     await poll();
     this.settle();
     const uncommitted = missing.filter(({ shard }) => this.#entries.has(shard));
-    // Leftover keys of a job that is in no state keep BullMQ from adding another job with its id.
+    // Leftover keys of a job that is in no state prevent BullMQ from adding another job with its id.
     await Promise.all(
       uncommitted.flatMap((entry) =>
         [this.#queueOf(entry), results].map((queue) => queue.remove(entry.id, signal)),
       ),
     );
-    // In ascending order, which is the order in which they are judged.
+    // In ascending order, in which they are judged.
     await Promise.all(uncommitted.map((entry) => this.#put(entry, signal)));
     return uncommitted.length;
   }
 
-  /** The first queue that a shard is in. */
+  /** The first queue that a shard goes through. */
   #queueOf({ lane, isSettled }: Entry): AnyQueue {
     return isSettled ? this.#options.results : this.#options.queueOf(lane);
   }
@@ -225,8 +230,8 @@ export class OutstandingShards {
   }
 
   /**
-   * Start-time fair queueing (Goyal, Vin and Cheng, 1996): a turn is one step after the run's last, but never before the one
-   * that is due. A later run is next, and no run is overtaken forever.
+   * Start-time fair queueing (Goyal, Vin and Cheng, 1996): a turn is one step after the run's last one, but never
+   * before the turn that is due. A run that starts later goes next, and no run is overtaken forever.
    */
   async #takeTurn(lane: Lane, signal: AbortSignal): Promise<number> {
     const { round, due } = await this.#options.queueOf(lane).dueTurn(signal);
@@ -247,10 +252,10 @@ export class OutstandingShards {
   }
 }
 
-/** What can be asked of a queue, whatever its values are. */
+/** Operations of a queue that do not depend on its values. */
 type AnyQueue = Pick<RedisQueue<never>, 'has' | 'remove'>;
 
-/** The shards that have no job in their queue. */
+/** Returns the shards that have no job in their queue. */
 async function notIn(
   queueOf: (entry: Entry) => AnyQueue,
   entries: readonly Entry[],

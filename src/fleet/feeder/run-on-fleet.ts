@@ -14,7 +14,7 @@ import { continueOnFleet } from './continue-on-fleet.ts';
 
 interface FleetRunOptions extends RunOptions {
   readonly redis: RedisAddress;
-  /** The fleet key; null: jobs and results are not sealed. */
+  /** The fleet key; if null, jobs and results are not sealed. */
   readonly key: KeyObject | null;
   /** Timeout for connecting to Redis, in milliseconds. */
   readonly startWaitMs: number;
@@ -22,7 +22,8 @@ interface FleetRunOptions extends RunOptions {
 
 /**
  * Connects to Redis, creates a run, and feeds it to a fleet until it is finished. Rejects with a Failure: `usage`
- * for unusable sources, `service` when Redis does not answer or no worker has a guard that the run names, otherwise as `continueOnFleet`.
+ * for unusable sources, `service` if Redis does not answer or no worker has a guard that the run names, otherwise
+ * as in `continueOnFleet`.
  */
 export async function startRunOnFleet(config: RunConfig, options: FleetRunOptions): Promise<RunResult> {
   const create = await prepareRun(config, options);
@@ -32,8 +33,9 @@ export async function startRunOnFleet(config: RunConfig, options: FleetRunOption
 }
 
 /**
- * Continues a run on a fleet, from the state in its directory until it is finished. Rejects with a Failure: `usage` for a
- * directory that is not a run or not trusted, `service` when Redis does not answer, otherwise as `continueOnFleet`.
+ * Continues a run on a fleet, from the state in its directory until it is finished. Rejects with a Failure: `usage`
+ * for a directory that is not a run or not trusted, `service` if Redis does not answer, otherwise as in
+ * `continueOnFleet`.
  */
 export async function resumeRunOnFleet(
   dir: string,
@@ -49,7 +51,7 @@ type OpenStore = (options: OpenStoreOptions) => Promise<VerdictStore | null>;
 interface Feed {
   readonly retry: boolean;
   readonly openStore: OpenStore;
-  /** Guards of which a worker must have one before the run is created; null: none is needed yet. */
+  /** Guards of which a worker must have at least one before the run is created; null if none is needed yet. */
   readonly workerGuards: readonly string[] | null;
 }
 

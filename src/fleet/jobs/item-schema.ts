@@ -6,7 +6,7 @@ import { MAX_SNIPPET_UNITS, PART_DIGITS } from '../../domain/text/snippet.ts';
 import { OUTCOME as OUTCOME_LINE } from '../../record/outcomes/outcome-schema.ts';
 import { errorSchema, JUDGEMENT } from './outcome-schema.ts';
 
-/** A piece of content that an outcome may hold. */
+/** An excerpt of content that an outcome may include. */
 export const SNIPPET = z.strictObject({
   text: z.string().max(MAX_SNIPPET_UNITS),
   parts: z.array(z.string().regex(new RegExp(`^[0-9a-f]{${PART_DIGITS}}$`))),
@@ -16,7 +16,7 @@ export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.stri
 
 const { seq, id, source, roles, part, turn } = OUTCOME_LINE.shape;
 
-/** Where an item is in the sources and its record; for a conversation, also the original roles of its turns. */
+/** Location of an item in the sources and its record; for a conversation, also the original roles of its turns. */
 export const PLACE = z.object({ seq, id, source, roles, part, turn });
 
 const FAILED_ITEM: z.ZodType<FailedItem> = PLACE.extend({
@@ -27,7 +27,7 @@ const FAILED_ITEM: z.ZodType<FailedItem> = PLACE.extend({
   settled: z.object({ judgement: z.null(), error: errorSchema(z.string()) }),
 });
 
-/** A reused verdict without its model, which the job holds once. */
+/** A reused verdict without its model, which the job contains only once. */
 type PackedReusedItem = Omit<ReusedItem, 'settled'> & {
   readonly settled: Omit<SettledVerdict, 'fingerprint'>;
 };
@@ -45,7 +45,7 @@ const REUSED_ITEM: z.ZodType<PackedReusedItem> = PLACE.extend({
   }),
 });
 
-/** An item that was settled before it was judged, in a job. */
+/** An item in a job that was settled before it was judged. */
 export const SETTLED_ITEM = z.union([REUSED_ITEM, FAILED_ITEM]);
 
 type PackedSettledItem = z.output<typeof SETTLED_ITEM>;
@@ -56,7 +56,7 @@ export function packSettled(item: SettledItem): PackedSettledItem {
   return { ...item, settled: { judgement, reusedFrom, snippet, error } };
 }
 
-/** Throws when the job lacks the model of a reused verdict. */
+/** Throws if the job lacks the model of a reused verdict. */
 export function unpackSettled(item: PackedSettledItem, fingerprints: readonly Fingerprint[]): SettledItem {
   if (item.contentSha256 === null) return item;
   const { settled } = item;

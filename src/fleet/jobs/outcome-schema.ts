@@ -15,7 +15,10 @@ import {
 } from '../../domain/taxonomy.ts';
 import { OUTCOME as OUTCOME_LINE } from '../../record/outcomes/outcome-schema.ts';
 
-/** Flags per item, and UTF-16 code units per text: more than any guard returns. A log is kept forever, so both are bounded. */
+/**
+ * Flags per item, and UTF-16 code units per string: more than any guard returns. Both are bounded, because a log is
+ * kept forever.
+ */
 const MAX_FLAGS = 1000;
 const MAX_TEXT = 1000;
 const MAX_SCORES = CATEGORY_COUNT + MAX_FOREIGN_CATEGORIES;
@@ -39,7 +42,7 @@ function isShare(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= 1;
 }
 
-/** The error of an item, its message checked by the given schema. */
+/** Schema of an item's error, whose message the given schema checks. */
 export function errorSchema(message: z.ZodType<string>): z.ZodType<ItemError> {
   return z
     .object({
@@ -87,7 +90,7 @@ const FAILURE = z.object({
   moderatedAt: when,
 });
 
-/** The outcome of an item in the result of a shard. */
+/** Schema of an item's outcome in the result of a shard. */
 export const OUTCOME: z.ZodType<Outcome> = z.union([
   z.object({ judgement: JUDGEMENT, failure: z.null() }),
   z.object({ judgement: z.null(), failure: FAILURE }),

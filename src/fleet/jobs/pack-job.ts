@@ -1,9 +1,12 @@
 import { addExtension, Packr } from 'msgpackr';
 
-/** The type of the MessagePack extension that holds UTF-16. */
+/** Type of the MessagePack extension that contains UTF-16. */
 const UTF16_TYPE = 1;
 
-/** A text that UTF-8 cannot hold, because it has half of a surrogate pair. It is unpacked as the text itself. */
+/**
+ * A string that UTF-8 cannot represent because it contains half of a surrogate pair. It is unpacked to the string
+ * itself.
+ */
 class Utf16Text {
   readonly text: string;
 
@@ -19,20 +22,20 @@ addExtension({
   unpack: (bytes: Buffer) => bytes.toString('utf16le'),
 });
 
-/** Writes the names of the fields once per job, not once per item. */
+/** Writes field names once per job, not once per item. */
 const packr = new Packr({ useRecords: true });
 
-/** Packs the record of a job: texts, numbers and bytes come out as they went in. */
+/** Packs the record of a job. Strings, numbers and bytes are unpacked unchanged. */
 export function packJob(record: object): Buffer {
   return packr.pack(isUtf8Safe(record) ? record : toUtf8Safe(record));
 }
 
-/** Throws for anything that is not MessagePack. What it returns is not checked. */
+/** Throws for anything that is not MessagePack. The result is not validated. */
 export function unpackJob(bytes: Buffer): unknown {
   return packr.unpack(bytes);
 }
 
-/** Whether UTF-8 can hold every string of a value. */
+/** Whether UTF-8 can represent every string of a value. */
 function isUtf8Safe(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return true;

@@ -10,7 +10,7 @@ import { OUTCOME } from './outcome-schema.ts';
 import { packJob, unpackJob } from './pack-job.ts';
 import { shardJobId } from './shard-job.ts';
 
-/** A job for a run's sink. */
+/** A job for the sink of a run. */
 export type SinkJob = ResultJob | z.output<typeof FINISH>;
 
 /** The outcomes of a shard. */
@@ -21,14 +21,14 @@ export interface ResultJob {
   readonly record: string;
   readonly epoch: number;
   readonly settledMark: string | null;
-  /** Its items have no content but the pieces that outcomes hold in a run with content: the record needs no more. */
+  /** Contains no content except the excerpts for the outcomes of a run with content: the record needs no more. */
   readonly result: ShardResult;
 }
 
 const count = z.int().min(0);
 const text = z.string();
 
-/** An item beside its outcome: without its content, which the record does not need. */
+/** An item of a result, without its content, which the record does not need. */
 const JUDGED_ITEM = PLACE.extend({
   request: z.object({ requestType: z.enum(REQUEST_TYPES), modality: z.enum(MODALITIES) }),
   contentSha256: text,
@@ -60,19 +60,19 @@ const FINISH = z.object({
   kind: z.literal('finish'),
   run: text,
   record: text,
-  /** Epoch of the feeder that asks. */
+  /** Epoch of the feeder that makes the request. */
   epoch: z.int().min(1),
   pass: z.int().min(1),
 });
 
 const JOB = z.object({ v: z.literal(JOB_FORM), job: z.discriminatedUnion('kind', [RESULT, FINISH]) });
 
-/** Id of the job that asks to finish a run after a pass. */
+/** Id of the job that requests to finish a run after a pass. */
 export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** A result in Redis: without the content of its items. */
+/** Codec of jobs for the sink in Redis, which contain no content of items. */
 export const sinkJobCodec: JobContent<SinkJob> = {
   id: (job) =>
     job.kind === 'finish'
@@ -102,7 +102,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
   },
 };
 
-/** A request of the given kind without content, which stays with the worker. */
+/** A request of the given kind without content, which the worker does not send. */
 function withoutContent({
   requestType,
   modality,

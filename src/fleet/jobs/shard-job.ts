@@ -25,12 +25,12 @@ export interface ShardJob {
   readonly epoch: number;
   /** The only fingerprint id that the run accepts from guards; null accepts any. */
   readonly expectFingerprint: string | null;
-  /** Only workers with one of these guards judge it; null: every worker does. */
+  /** Only workers with one of these guards may judge it; null to allow every worker. */
   readonly workerGuards: readonly string[] | null;
   readonly judging: Judging;
-  /** In a run with content: the policy that decides which outcomes hold a piece of it; null: none does. */
+  /** In a run with content, the policy that decides which outcomes include an excerpt; null if none does. */
   readonly contentPolicy: Policy | null;
-  /** Mark of the outcomes that the feeder settled (`settledMark`). */
+  /** Mark of the outcomes settled by the feeder (`settledMark`). */
   readonly settledMark: string | null;
   readonly shard: Shard;
 }
@@ -117,7 +117,7 @@ const JOB = z.object({
   fingerprints: z.array(FINGERPRINT),
 });
 
-/** A shard in Redis: with its texts, each conversation once, and media files by reference. */
+/** Codec of shards in Redis, which contain their text, each conversation once, and media files by reference. */
 export const shardJobCodec: JobContent<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 

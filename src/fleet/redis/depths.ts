@@ -4,7 +4,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
 
-/** Active jobs of a lane that are listed. */
+/** Maximum active jobs of a lane that are listed. */
 const MAX_ACTIVE = 2000;
 
 interface NamedDepth extends QueueDepth {
@@ -19,7 +19,7 @@ interface NamedDepth extends QueueDepth {
 export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<NamedDepth[]> {
   const runs = await new FleetRuns(link).list(signal);
   const queues = [...LANES.map((lane) => `shards-${lane}`), ...runs.map(({ run }) => `results-${run}`)];
-  // One retry loop for all queues: each loop adds a listener to the signal.
+  // A single retry loop for all queues, because each loop adds a listener to the signal.
   const ask = (): Promise<QueueDepth[]> => Promise.all(queues.map((queue) => depthOf(link, queue)));
   const depths = await retryWhileTransient(ask, signal);
   const lanes = LANES.map((lane, at) => ({ queue: lane, ...depths[at]! }));
@@ -31,7 +31,7 @@ export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<
   ];
 }
 
-/** Ids of a lane's shards that workers have. */
+/** Ids of a lane's shards that workers are processing. */
 export function activeShards(link: RedisLink, lane: Lane, signal: AbortSignal): Promise<string[]> {
   const key = link.key(`shards-${lane}`, 'active');
   return retryWhileTransient(() => link.redis.lrange(key, 0, MAX_ACTIVE - 1), signal);

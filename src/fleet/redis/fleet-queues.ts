@@ -7,9 +7,9 @@ import { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { sinkJobCodec, type SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../jobs/shard-job.ts';
 
-/** Maximum number of results of one run that wait for its sink; workers wait while the queue is full. */
+/** Maximum results of one run waiting for its sink; workers wait while the queue is full. */
 const MAX_WAITING_RESULTS = 64;
-/** Each feeder bounds what its own run has outstanding. */
+/** Not limited by the queue: each feeder limits what its own run has outstanding. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
 /** Lock duration of a sink's results, in milliseconds; a commit takes far less. */
 const SINK_LOCK_MS = 10_000;
@@ -30,7 +30,7 @@ const NO_CONSUMER: FleetQueueOptions = {
   ),
 };
 
-/** The shards of a lane that wait to be judged, of all runs. */
+/** The shards of all runs in a lane that are waiting to be judged. */
 export function shardQueue(
   link: RedisLink,
   lane: Lane,
@@ -39,7 +39,7 @@ export function shardQueue(
   return make(link, `shards-${lane}`, shardJobCodec, UNBOUNDED, options);
 }
 
-/** The jobs for the sink of a run. Each run has its own queue. A run without a sink does not block others. */
+/** The jobs for the sink of a run. Each run has its own queue, so a run without a sink does not block others. */
 export function sinkQueue(
   link: RedisLink,
   run: string,

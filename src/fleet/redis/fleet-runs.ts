@@ -7,7 +7,7 @@ import { parseValue, readNames, readValue, type Unread } from '../../queue/redis
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
-/** Version of the job format. A process with another version requeues the jobs instead of dropping them. */
+/** Version of the job format. A process with a different version requeues the jobs instead of dropping them. */
 export const JOB_FORM = 16;
 
 const ANNOUNCED_RUN = z.object({
@@ -19,18 +19,18 @@ const ANNOUNCED_RUN = z.object({
     .refine((dir) => isAbsolute(dir) && !dir.includes('\0')),
   /** Epoch of the feeder. */
   epoch: z.int().min(1),
-  /** Version of its job format; 0: its feeder is too old to announce one. */
+  /** Version of its job format; 0 if its feeder is too old to announce one. */
   form: z.int().default(0),
   /** Id of the fleet key that seals its jobs; null if they are not sealed. */
   key: z.string().max(64).nullable().default(null),
-  /** With a key: the other fields, sealed, which proves that a feeder of this fleet wrote them. */
+  /** With a key: the other fields, sealed, which prove that a feeder of this fleet wrote them. */
   proof: z.string().max(16_384).nullable().default(null),
 });
 
 /** A run as its feeder announced it, with the format of its jobs. */
 export type AnnouncedRun = Readonly<Omit<z.output<typeof ANNOUNCED_RUN>, 'proof'>>;
 
-/** A run that is being fed, as far as workers and sinks need to know it. */
+/** A run that is being fed, with only the fields that workers and sinks need. */
 export type FleetRun = Pick<AnnouncedRun, 'run' | 'dir' | 'epoch'>;
 
 function sealedPlace(folder: 'run' | 'problem', run: string): SealedPlace {
@@ -51,7 +51,7 @@ const MAX_REPORT = 1000;
  */
 const REGISTRATION_TTL_MS = 600_000;
 
-/** How long an obstacle is kept, in milliseconds: longer than the interval at which it recurs. */
+/** How long an obstacle is kept, in milliseconds; longer than the interval at which it recurs. */
 const OBSTACLE_TTL_MS = 15_000;
 
 /** The runs that are being fed. Redis may lose entries: feeders register their runs repeatedly. */
@@ -62,7 +62,7 @@ export class FleetRuns {
     this.#link = link;
   }
 
-  /** Announces that a run is fed. Must be repeated: it expires after ten minutes, and Redis can lose it. */
+  /** Announces that a run is fed. Must be repeated, because it expires after ten minutes and Redis can lose it. */
   async register(run: FleetRun, signal: AbortSignal): Promise<void> {
     const { redis, seal } = this.#link;
     const announced: AnnouncedRun = { ...run, form: JOB_FORM, key: seal?.keyId ?? null };
@@ -75,7 +75,7 @@ export class FleetRuns {
     await this.remember(run.run, signal);
   }
 
-  /** Names a run that has keys in Redis: a sink removes them when nobody feeds it. */
+  /** Records that a run has keys in Redis, so a sink removes them when nobody feeds it. */
   async remember(run: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(() => this.#link.redis.sadd(this.#names, run), signal);
   }
@@ -93,8 +93,8 @@ export class FleetRuns {
   }
 
   /**
-   * A run as its feeder last announced it. `absent`: no feeder feeds it. `unreadable`: one may; try again after its next
-   * announcement.
+   * Finds a run as its feeder last announced it. `absent` means that no feeder feeds it; `unreadable` means that
+   * one may, so try again after its next announcement.
    */
   async find(run: string, signal: AbortSignal): Promise<AnnouncedRun | Unread> {
     if (!isRunId(run)) return 'absent';
@@ -108,7 +108,9 @@ export class FleetRuns {
     return 'unreadable';
   }
 
-  /** An announcement under another key may be forged: it cannot be checked here, so callers compare the key first. */
+  /**
+   * An announcement under another key may be forged. It cannot be checked here, so callers compare the key first.
+   */
   #isProven(announced: AnnouncedRun, proof: string | null): boolean {
     const { seal } = this.#link;
     if (seal === null || announced.key !== seal.keyId) return true;
@@ -120,8 +122,8 @@ export class FleetRuns {
   }
 
   /**
-   * The runs that are fed, and the names of expired ones, whose keys must be swept. A run with an unreadable announcement
-   * is in neither list. Runs in `known` are looked up even if they are no longer registered.
+   * Lists the runs that are fed, and the names of expired ones, whose keys must be swept. A run with an unreadable
+   * announcement is in neither list. Runs in `known` are looked up even if they are no longer registered.
    */
   async listAll(
     known: Iterable<string>,
@@ -173,8 +175,8 @@ export class FleetRuns {
   }
 
   /**
-   * Notes for a short time why one worker or sink cannot process the run; others may be able to. The text must not quote
-   * untrusted text.
+   * Notes for a short time why one worker or sink cannot process the run; others may be able to. The obstacle must
+   * not quote untrusted text.
    */
   async noteObstacle(run: string, obstacle: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(
@@ -183,7 +185,7 @@ export class FleetRuns {
     );
   }
 
-  /** The obstacle that was noted last, for display; null when there is none, or it has expired. */
+  /** The last noted obstacle, for display; null if there is none or it has expired. */
   async obstacle(run: string, signal: AbortSignal): Promise<string | null> {
     const key = this.#obstacleKey(run);
     const text = await retryWhileTransient(() => this.#link.redis.get(key), signal);
@@ -210,9 +212,9 @@ export class FleetRuns {
 const PROBLEM = z.object({
   kind: z.enum(['internal', 'service']),
   message: z.string().max(MAX_REPORT),
-  /** Epoch of the feeder whose jobs hit it. */
+  /** Epoch of the feeder whose jobs had the problem. */
   epoch: z.int().min(1),
 });
 
-/** Why a run cannot continue: the kind of failure, and one line for people. */
+/** Why a run cannot continue: the kind of failure, and one human-readable line. */
 type RunProblem = z.output<typeof PROBLEM>;

@@ -5,8 +5,8 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 const RELEASE_MS = 2000;
 
 /**
- * A lease that one process at a time holds and renews. It is advisory: Redis can lose it, so epochs guard what must not
- * happen twice.
+ * A lease that one process at a time holds and renews. It is advisory: Redis can lose it, so epochs protect
+ * anything that must not happen twice.
  */
 export class Lease {
   readonly #link: RedisLink;
@@ -42,12 +42,12 @@ export class Lease {
       const holder = await readHolder(this.#link, this.#key, signal);
       if (holder === this.#holder) await retryWhileTransient(() => this.#link.redis.del(this.#key), signal);
     } catch {
-      // It expires.
+      // The lease will expire.
     }
   }
 }
 
-/** The holder of a lease; null when there is none. */
+/** Returns the holder of a lease; null if there is none. */
 export function leaseHolder(link: RedisLink, name: string, signal: AbortSignal): Promise<string | null> {
   return readHolder(link, link.key('lease', name), signal);
 }

@@ -8,11 +8,11 @@ type Role = 'worker' | 'sink';
 
 interface Present {
   readonly id: string;
-  /** The process's announcement about itself. */
+  /** Details that the process announces about itself. */
   readonly details: unknown;
 }
 
-/** Announces in Redis, at intervals, that a process is alive; without the announcement it counts as dead. */
+/** Announces in Redis, at intervals, that a process is alive. Without the announcement it counts as dead. */
 export class Presence {
   readonly id: string;
   readonly #link: RedisLink;
@@ -22,7 +22,7 @@ export class Presence {
   #timer: NodeJS.Timeout | null = null;
   #endListening: () => void = () => {};
 
-  /** `expiryMs`: after this long without an announcement the process counts as dead. */
+  /** Time without an announcement after which the process counts as dead (`expiryMs`). */
   constructor(
     link: RedisLink,
     role: Role,
@@ -43,7 +43,7 @@ export class Presence {
     await this.#beat();
   }
 
-  /** Announces now, besides the intervals. */
+  /** Announces now, in addition to the intervals. */
   announce(): Promise<void> {
     return this.#beat();
   }
@@ -87,8 +87,8 @@ function isProcessId(text: string): boolean {
 }
 
 /**
- * What a process last announced; null when it is gone. A process whose announcement cannot be read is alive and may be
- * of another version: its details are null.
+ * The last announcement of a process; null if it is gone. A process whose announcement cannot be read is alive and
+ * may have another version, so its details are null.
  */
 async function announcedBy(
   link: RedisLink,

@@ -4,7 +4,7 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 /** Memory use of a Redis server. */
 export interface Memory {
   readonly usedBytes: number;
-  /** `maxmemory`; null: unlimited. */
+  /** `maxmemory`; null if unlimited. */
   readonly maxBytes: number | null;
 }
 
@@ -20,15 +20,15 @@ function valueOf(info: string, name: string): number {
 }
 
 /**
- * Feeders fill up to this share of `maxmemory`. The rest is for results: a full server accepts no results and lets no
- * worker take a shard, so the fleet would be deadlocked.
+ * Feeders use up to this fraction of `maxmemory`. The rest is for results: a full server accepts no results and
+ * lets no worker take a shard, so the fleet would be deadlocked.
  */
 const MAX_FED_SHARE = 0.5;
-/** A reading is reused for at most this time, in milliseconds, and this number of bytes fed since. */
+/** A reading is reused for at most this time, in milliseconds, and at most this number of bytes fed since then. */
 const READING_LASTS_MS = 250;
 const READING_LASTS_BYTES = 1024 * 1024;
 
-/** Tells a feeder whether Redis has room for more shards. */
+/** Checks for a feeder whether Redis has room for more shards. */
 export class RedisHeadroom {
   readonly #link: RedisLink;
   #reading: Memory = { usedBytes: 0, maxBytes: null };
@@ -39,7 +39,7 @@ export class RedisHeadroom {
     this.#link = link;
   }
 
-  /** Whether there is room for `bytes` more; if so, they count as fed. */
+  /** Whether there is room for another `bytes`; if so, they count as fed. */
   async hasRoom(bytes: number, signal: AbortSignal): Promise<boolean> {
     if (performance.now() - this.#readAt > READING_LASTS_MS || this.#fedSince > READING_LASTS_BYTES) {
       this.#reading = await readMemory(this.#link, signal);

@@ -8,16 +8,16 @@ import { shardQueue } from './fleet-queues.ts';
 const SHARD_NUMBERS = /^-\d+-\d+-\d+$/;
 
 /**
- * Removes the jobs of an ended run from Redis: shards that no worker is judging, and results. All else about a run expires.
- * Remove the run from the registry first, so that workers stop adding results; a worker that adds one after that removes
- * the results itself.
+ * Removes the jobs of an ended run from Redis: results, and shards that no worker is judging. All other data about
+ * a run expires. Remove the run from the registry first, so workers stop adding results; a worker that adds one
+ * after that removes the results itself.
  */
 export async function sweepRun(link: RedisLink, run: string, signal: AbortSignal): Promise<void> {
   for (const lane of LANES) {
     const queued = link.key(`shards-${lane}`, '');
     const pattern = `${escapeGlob(queued)}s-${escapeGlob(run)}-*`;
     const keys = await retryWhileTransient(() => link.redis.keys(pattern), signal);
-    // Only shards of this run: neither the lock of a job, which expires, nor a run whose name begins like this one's.
+    // Only shards of this run: excludes locks of jobs, which expire, and runs whose names begin like this one's.
     const ids = keys
       .map((key) => key.slice(queued.length))
       .filter((id) => SHARD_NUMBERS.test(id.slice(`s-${run}`.length)));

@@ -6,19 +6,27 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';
 
-/** Max ids that are used: each is looked up for each item. A fleet has one or two models, and one more while it changes. */
+/**
+ * Maximum ids in use, because each is looked up for each item. A fleet has one or two models, plus one while it
+ * changes.
+ */
 const MAX_MODELS = 16;
-/** How often a worker looks whether somebody asks for a reading, and an asker for answers, in milliseconds. */
+/**
+ * Interval at which a worker checks for requests for a reading, and at which a requester checks for answers, in
+ * milliseconds.
+ */
 const LOOK_EVERY_MS = 200;
-/** How long an asker waits for the other workers once one has answered, before it asks again, in milliseconds. */
+/**
+ * How long a requester waits for the other workers once one has answered, before it asks again, in milliseconds.
+ */
 const OTHERS_MS = 5000;
-/** How much the clock of Redis may be ahead of what this process measures, in microseconds. */
+/** Maximum by which the clock of Redis may be ahead of the time this process measures, in microseconds. */
 const MAX_DRIFT_US = 1_000_000;
 
-/** Guards that a message names. */
+/** Maximum guards named in a message. */
 const MAX_NAMED = 5;
 
-/** Of a fingerprint, or of what a guard declares. */
+/** Id of a fingerprint or of a declaration. */
 const ID = z.string().regex(/^(?:sha256|declared):[0-9a-f]{64}$/);
 
 const WORKER = z.looseObject({
@@ -29,7 +37,7 @@ const WORKER = z.looseObject({
 
 type Announced = z.infer<typeof WORKER>;
 
-/** A worker's announcement about its guards. */
+/** Formats a worker's announcement about its guards. */
 export function announcedGuards(guards: readonly EndpointStatus[]): object[] {
   return guards.map(({ name, state, fingerprint }) => ({ name, state: state.name, fingerprint }));
 }
@@ -37,11 +45,11 @@ export function announcedGuards(guards: readonly EndpointStatus[]): object[] {
 interface ReadingOptions {
   /** See `GuardPool.readModels`. */
   readonly read: (signal: AbortSignal) => Promise<readonly string[]>;
-  /** Announces `announced` now. */
+  /** Sends the current `announced` right away. */
   readonly announce: () => Promise<void>;
 }
 
-/** Has the guards of a worker tell their versions whenever a feeder asks. */
+/** Reads the models of a worker's guards whenever a feeder asks for them. */
 export class WorkerModels {
   readonly #link: RedisLink;
   #announced: { readonly models: readonly string[]; readonly readAt: number | null } = {
@@ -53,12 +61,12 @@ export class WorkerModels {
     this.#link = link;
   }
 
-  /** The ids of the models, and when their reading began, by the clock of Redis in microseconds. */
+  /** Ids of the models, and when their reading began, by the clock of Redis in microseconds. */
   get announced(): object {
     return this.#announced;
   }
 
-  /** Reads until aborted; then rejects with the signal's reason. */
+  /** Reads models until aborted; then rejects with the signal's reason. */
   async run({ read, announce }: ReadingOptions, signal: AbortSignal): Promise<never> {
     let answered: string | null = null;
     for (;;) {
@@ -76,9 +84,10 @@ export class WorkerModels {
 }
 
 /**
- * Ids of the models that the guards of live workers (with `guards`: of those that have one of them) have now: by readings that begin after this call, which it asks for
- * and waits for. A worker that does not answer in time, or without a guard that is ready, does not count while another
- * does. Rejects with the signal's reason when aborted.
+ * Returns the ids of the models that the guards of live workers have now; with `guards`, only workers that have one
+ * of them. Requests new readings, which begin after this call, and waits for them. Workers that do not answer in
+ * time, or have no ready guard, do not count as long as another one does. Rejects with the signal's reason when
+ * aborted.
  */
 export async function readWorkerModels(
   link: RedisLink,
@@ -93,7 +102,7 @@ export async function readWorkerModels(
       const waitedMs = performance.now() - askedAt;
       const until = since + waitedMs * 1000 + MAX_DRIFT_US;
       const workers = (await announcedModels(link, signal)).filter((worker) => hasGuard(worker, guards));
-      // A reading of the future was noted before the clock of Redis was set back.
+      // A reading in the future was noted before the clock of Redis was set back.
       const answers = workers.filter(({ readAt }) => readAt !== null && readAt >= since && readAt <= until);
       if (answers.length > 0 && (answers.length === workers.length || waitedMs > OTHERS_MS)) {
         return [...new Set(answers.flatMap(({ models }) => models))].slice(0, MAX_MODELS);
@@ -104,8 +113,8 @@ export async function readWorkerModels(
 }
 
 /**
- * Waits for a live worker that has one of the guards. Failure('service') when there is none within `timeoutMs`; rejects
- * with the signal's reason when aborted.
+ * Waits for a live worker that has one of the guards. Failure('service') if there is none within `timeoutMs`;
+ * rejects with the signal's reason when aborted.
  */
 export async function waitForWorkerWith(
   guards: readonly string[],
@@ -153,7 +162,7 @@ async function redisTime(link: RedisLink, signal: AbortSignal): Promise<number> 
   return Number(seconds) * 1_000_000 + Number(microseconds);
 }
 
-/** Holds when a feeder last asked for the models of all workers. */
+/** Key for when a feeder last asked for the models of all workers. */
 function askedKey(link: RedisLink): string {
   return link.key('models-asked');
 }

@@ -1,21 +1,24 @@
 import { Cron } from 'croner';
 import type { Schedule } from '../../config/values/schedule.ts';
 
-/** The library takes 0.1 ms for each time: after a long absence only the last ones are looked at. */
+/** The library takes 0.1 ms per time, so after a long absence only the last ones are computed. */
 const MAX_TIMES = 400;
 const LAST_HOUR_MS = 3_600_000;
 
 /**
- * When a schedule is due next after a time. A time of day that the clock skips is due as soon as the clock was set, unless
- * it is one of several a day; one that comes twice is due the first time.
+ * Returns when a schedule is next due after a time. A time of day that the clock skips is due right after the
+ * change, unless it is one of several a day; one that occurs twice is due the first time.
  *
- * TRAP: in Greenland the clock skips the hour before midnight, and the library leaves out a night that is due in it.
+ * TRAP: in Greenland the clock skips the hour before midnight, and the library omits a night with a due time in it.
  */
 export function nextDue(schedule: Schedule, after: Date): Date {
   return timesAfter(schedule, after)();
 }
 
-/** When a schedule was due after a time, up to another. After a very long absence, only the last times are returned. */
+/**
+ * Returns when a schedule was due after one time and up to another. After a very long absence, only the last times
+ * are returned.
+ */
 export function dueTimes(schedule: Schedule, after: Date, until: Date): Date[] {
   const times: Date[] = [];
   let next = timesAfter(schedule, after);
@@ -31,6 +34,6 @@ export function dueTimes(schedule: Schedule, after: Date, until: Date): Date[] {
 function timesAfter({ cron, timezone }: Schedule, after: Date): () => Date {
   const times = new Cron(cron, { mode: '5-or-6-parts', timezone });
   let last = after;
-  // parseCron has refused what never comes due.
+  // parseCron rejects schedules that never come due.
   return () => (last = times.nextRun(last)!);
 }

@@ -6,22 +6,22 @@ import type { Schedule } from '../../config/values/schedule.ts';
 import { usageError } from '../../config/usage-error.ts';
 import { Failure } from '../../domain/failure.ts';
 
-/** Files of a folder that are looked at. */
+/** Maximum files of a folder that are examined. */
 const MAX_FILES = 1000;
 
 /** A job file with a schedule. */
 export interface ScheduledJob {
-  /** Name of the schedule and of its runs. */
+  /** Name of the schedule and its runs. */
   readonly name: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly schedule: Schedule;
-  /** Absolute folder of its runs. */
+  /** Absolute folder of the schedule's runs. */
   readonly out: string;
   readonly resolved: ResolvedRun;
 }
 
-/** How the settings of a job file are completed. */
+/** Context for completing the settings of a job file. */
 export interface JobContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -30,8 +30,8 @@ export interface JobContext {
 }
 
 /**
- * The job files of a folder that have a schedule, by name. A file with a mistake is passed to `reject` with its Failure
- * and left out. Failure('usage') for a folder that cannot be read.
+ * Reads the job files of a folder that have a schedule, by name. Passes a file with a mistake to `reject` with its
+ * Failure and omits it. Failure('usage') for a folder that cannot be read.
  */
 export async function readJobFolder(
   folder: string,
@@ -59,7 +59,7 @@ export async function readJobFolder(
   return jobs;
 }
 
-/** A job file as a schedule; null if it has none, or the file is gone. Failure('usage') for a mistake. */
+/** Reads a job file as a schedule; null if it has none, or if the file is gone. Failure('usage') for a mistake. */
 export async function readScheduledJob(
   path: string,
   { cwd, env, fleet }: JobContext,

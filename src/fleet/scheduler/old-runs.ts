@@ -4,7 +4,7 @@ import { purgeRuns } from '../../runs/retention/purge-runs.ts';
 import type { ScheduledJob } from './job-folder.ts';
 import { listRunsOf } from './schedule-record.ts';
 
-/** How often the old runs of a schedule are looked for, besides after each of its runs. */
+/** Interval at which a schedule's old runs are looked for, in addition to after each of its runs. */
 const EVERY_MS = 3_600_000;
 
 interface OldRunsOptions {
@@ -21,7 +21,7 @@ interface OldRunsOptions {
  */
 export class OldRuns {
   readonly #options: OldRunsOptions;
-  /** When the last purge of a schedule's runs began, in milliseconds since 1970. */
+  /** Start of the last purge of a schedule's runs, in milliseconds since 1970. */
   readonly #began = new Map<string, number>();
   readonly #purging = new Map<string, Promise<void>>();
 
@@ -29,13 +29,13 @@ export class OldRuns {
     this.#options = options;
   }
 
-  /** Begins to purge, unless that was done within the last hour. */
+  /** Starts a purge, unless one was started within the last hour. */
   look(job: ScheduledJob): void {
     const last = this.#began.get(job.name) ?? -Infinity;
     if (this.#options.now().getTime() - last >= EVERY_MS) this.purge(job);
   }
 
-  /** Begins to purge, unless a purge is going on. */
+  /** Starts a purge, unless one is in progress. */
   purge(job: ScheduledJob): void {
     const { name, out, schedule } = job;
     if (schedule.keepMs === null || this.#purging.has(name)) return;
@@ -49,7 +49,7 @@ export class OldRuns {
     this.#purging.set(name, purging);
   }
 
-  /** Resolves when no purge is going on. */
+  /** Resolves when no purge is in progress. */
   async ended(): Promise<void> {
     await Promise.all(this.#purging.values());
   }

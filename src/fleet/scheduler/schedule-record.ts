@@ -9,13 +9,13 @@ import { readWholeFile } from '../../files/open-file.ts';
 import { readFeeder } from '../../runs/control/feed-claim.ts';
 import { compactStamp } from '../../runs/create-run.ts';
 
-/** Skipped times that are kept with their reason. */
+/** Maximum skipped times kept with their reason. */
 const MAX_SKIPS = 20;
 const MAX_BYTES = 65_536;
-/** The newest runs of a schedule that may still go on. */
+/** Maximum number of a schedule's newest runs that are checked for being in progress. */
 const LOOK_AT = 20;
 
-/** Why a time was skipped: the run before it was not over, or no scheduler was running. */
+/** Why a time was skipped: the previous run was not over, or no scheduler was running. */
 export type SkipReason = 'overlap' | 'missed';
 
 const TIME = z.iso.datetime();
@@ -23,18 +23,18 @@ const TIME = z.iso.datetime();
 const RECORD = z.object({
   cron: z.string(),
   timezone: z.string(),
-  /** Up to this time, nothing is due any more. */
+  /** Nothing up to this time is due any more. */
   settled: TIME,
-  /** How many times were skipped, and the last of them, oldest first. */
+  /** Number of skipped times, and the last of them, oldest first. */
   skipped: z.int(),
   skips: z.array(z.object({ due: TIME, reason: z.enum(['overlap', 'missed']) })),
-  /** The last run that could not be started or brought to its end. */
+  /** The last run that could not be started or completed. */
   failed: z.object({ run: z.string(), at: TIME, status: z.int(), message: z.string() }).nullable(),
 });
 
 /**
- * The state of a schedule that its run directories do not show. It is stored beside them, because Redis may lose
- * everything.
+ * The part of a schedule's state that its run directories do not show. It is stored next to them, because Redis may
+ * lose everything.
  */
 export type ScheduleRecord = z.infer<typeof RECORD>;
 
@@ -42,19 +42,19 @@ export function newRecord({ cron, timezone }: Schedule, settled: Date): Schedule
   return { cron, timezone, settled: settled.toISOString(), skipped: 0, skips: [], failed: null };
 }
 
-/** A record with more skipped times, in ascending order; they are settled. */
+/** Adds skipped times, in ascending order, to a record; they are then settled. */
 export function withSkips(record: ScheduleRecord, due: readonly Date[], reason: SkipReason): ScheduleRecord {
   const skips = [...record.skips, ...due.map((time) => ({ due: time.toISOString(), reason }))];
   const settled = due.at(-1)?.toISOString() ?? record.settled;
   return { ...record, settled, skipped: record.skipped + due.length, skips: skips.slice(-MAX_SKIPS) };
 }
 
-/** The record of a schedule, by the folder of its runs and its name. */
+/** Path of a schedule's record, from the folder of its runs and its name. */
 export function recordPath(out: string, name: string): string {
   return join(out, '.schedules', `${name}.json`);
 }
 
-/** Null: there is none. `damaged`: what is there cannot be read. */
+/** Reads a record. Null if there is none; `damaged` if it cannot be read. */
 export async function readRecord(path: string): Promise<ScheduleRecord | 'damaged' | null> {
   try {
     const bytes = await readWholeFile(path, { maxBytes: MAX_BYTES, links: 'refuse' });
@@ -70,8 +70,8 @@ export async function writeRecord(path: string, record: ScheduleRecord): Promise
 }
 
 /**
- * The name of the run directory of a schedule's due time. Creating that directory is what decides that the run was
- * started: it can be done once, by one process.
+ * Name of the run directory for a due time of a schedule. Creating this directory decides that the run was started:
+ * only one process can do it, once.
  */
 export function scheduledRunId(name: string, due: Date): string {
   const stamp = compactStamp(due);
@@ -81,7 +81,7 @@ export function scheduledRunId(name: string, due: Date): string {
 const STAMP_LENGTH = '20261121T020000Z-'.length;
 const SUFFIX_LENGTH = '-ab12'.length;
 
-/** Names of a schedule's run directories, newest first, also of those that were started by hand. */
+/** Lists the names of a schedule's run directories, newest first, including runs that were started by hand. */
 export async function listRunsOf({
   name,
   out,
@@ -97,7 +97,7 @@ export async function listRunsOf({
   return names.filter(isOf).sort().reverse();
 }
 
-/** The latest due time that has a run directory; null if none has. `runs` as `listRunsOf` returns them. */
+/** The latest due time that has a run directory; null if there is none. `runs` as returned by `listRunsOf`. */
 export function newestDue(name: string, runs: readonly string[]): Date | null {
   for (const run of runs) {
     const due = new Date(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/s, '$1-$2-$3T$4:$5:$6Z'));
@@ -106,7 +106,10 @@ export function newestDue(name: string, runs: readonly string[]): Date | null {
   return null;
 }
 
-/** A run of a schedule that a process feeds, also one that was started by hand; null if there is none. */
+/**
+ * Finds a run of a schedule that a process is feeding, including one that was started by hand; null if there is
+ * none.
+ */
 export async function fedRun(
   schedule: { readonly name: string; readonly out: string },
   runs?: readonly string[],

@@ -20,9 +20,9 @@ import {
   writeRecord,
 } from './schedule-record.ts';
 
-/** A run that begins later than this after its time is a late one. */
+/** A run that begins later than this after its due time counts as late. */
 const LATE_MS = 60_000;
-/** A run that could not be started is tried again after this long. */
+/** Delay before a run that could not be started is tried again. */
 const TRY_AGAIN_MS = 60_000;
 
 const FAILED: LogFields = { level: 'error', event: 'schedule_failed' };
@@ -31,11 +31,11 @@ interface SchedulerOptions extends JobContext {
   /** Absolute folder of the job files. */
   readonly folder: string;
   readonly now: () => Date;
-  /** Creates a run with a directory of this name and takes it to its end; resolves to the exit status. */
+  /** Creates a run with a directory of this name and completes it; resolves to the exit status. */
   readonly start: (job: ScheduledJob, runId: string) => Promise<number>;
-  /** Takes an unfinished run to its end; resolves to the exit status. */
+  /** Completes an unfinished run; resolves to the exit status. */
   readonly resume: (job: ScheduledJob, dir: string) => Promise<number>;
-  /** Called whenever the schedules are others than before. */
+  /** Called whenever the schedules have changed. */
   readonly changed: (jobs: readonly ScheduledJob[]) => void;
   readonly skipped: (name: string, reason: SkipReason, times: number) => void;
   /** Called when an old run of a schedule cannot be purged. */
@@ -51,14 +51,14 @@ interface Work {
 }
 
 /**
- * Starts the runs of job files when they are due. What is due follows from the directories of the runs and the records
- * beside them, so a scheduler can die at any time: a time is settled by the run directory of its name, which one process
- * can create once.
+ * Starts the runs of job files when they are due. What is due follows from the run directories and the records next
+ * to them, so a scheduler can die at any time: a time is settled by the run directory named after it, which only
+ * one process can create, once.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   #jobs: ReadonlyMap<string, ScheduledJob> = new Map();
-  /** The last message about a job file, a schedule or the folder, which is not repeated. */
+  /** The last message about each job file, schedule or the folder, to print it only once. */
   readonly #said = new Map<string, string>();
   /** Runs that need not be resumed. */
   readonly #over = new Set<string>();
@@ -90,21 +90,21 @@ export class Scheduler {
     this.#describe(this.jobs);
   }
 
-  /** The schedules as they were read last. */
+  /** The most recently read schedules. */
   get jobs(): readonly ScheduledJob[] {
     return [...this.#jobs.values()];
   }
 
   /**
-   * Reads the folder again, starts what is due, and resumes what a scheduler left unfinished. Returns when that has begun.
-   * A call during another one waits for that one.
+   * Reads the folder again, starts runs that are due, and resumes those that a scheduler left unfinished. Resolves
+   * when that has begun. A call during another one waits for that one.
    */
   poll(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = null));
     return this.#polling;
   }
 
-  /** Resolves when the runs that this process works on have ended, and old ones are purged. */
+  /** Resolves when the runs that this process works on have ended and old ones are purged. */
   async ended(): Promise<void> {
     await this.#polling;
     await Promise.all([...this.#working.values()].map(({ done }) => done));
@@ -130,7 +130,7 @@ export class Scheduler {
     }
   }
 
-  /** A file with a mistake keeps the schedule that it had before. */
+  /** A file with a mistake keeps its previous schedule. */
   async #readFolder(): Promise<void> {
     const { folder, changed, say } = this.#options;
     const kept: ScheduledJob[] = [];
@@ -212,8 +212,8 @@ export class Scheduler {
   }
 
   /**
-   * The record of a schedule. A schedule that is new or was changed begins now. What has a run directory is settled, also
-   * when the scheduler that created it died before it noted that.
+   * Returns the record of a schedule. A new or changed schedule begins now. Times with a run directory are settled,
+   * even if the scheduler that created it died before it recorded that.
    */
   async #currentRecord(job: ScheduledJob, runs: readonly string[], now: Date): Promise<ScheduleRecord> {
     const { name, out, schedule } = job;
@@ -230,7 +230,9 @@ export class Scheduler {
     return record;
   }
 
-  /** Resumes the last scheduled run if it has no feeder and is not over: the scheduler that started it died. */
+  /**
+   * Resumes the last scheduled run if it has no feeder and is not over, because the scheduler that started it died.
+   */
   async #resumeLast(job: ScheduledJob, runs: readonly string[], { failed }: ScheduleRecord): Promise<void> {
     const due = newestDue(job.name, runs);
     if (due === null) return;
@@ -272,7 +274,10 @@ export class Scheduler {
     this.#working.set(job.name, { due, done });
   }
 
-  /** The next scheduler resumes an interrupted run. One that another process took over is left to that process. */
+  /**
+   * An interrupted run is resumed by the next scheduler. A run that another process took over is left to that
+   * process.
+   */
   async #noteFailure(job: ScheduledJob, run: string, error: unknown): Promise<void> {
     if (error instanceof Failure && (error.kind === 'interrupted' || error.kind === 'superseded')) return;
     const message = describeError(error);

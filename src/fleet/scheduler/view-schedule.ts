@@ -10,43 +10,43 @@ import { nextDue } from './due-times.ts';
 import type { ScheduledJob } from './job-folder.ts';
 import { listRunsOf, newestDue, readRecord, recordPath, type ScheduleRecord } from './schedule-record.ts';
 
-/** Runs among which the last success is looked for. */
+/** Maximum newest runs that are searched for the last success. */
 const LOOK_AT = 20;
 
 interface LastRun {
   readonly run: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly dir: string;
-  /** ISO 8601, UTC; null if it was started by hand. */
+  /** Due time in ISO 8601, UTC; null if the run was started by hand. */
   readonly due: string | null;
-  /** `failed`: it could not be started or not be brought to its end. */
+  /** `failed` means that the run could not be started or completed. */
   readonly state: Awaited<ReturnType<typeof readRunState>> | 'failed';
-  /** Exit status of the command that took it to its end; null while it is not over. */
+  /** Exit status of the command that completed the run; null if it is not over. */
   readonly status: number | null;
-  /** Why it failed; null when it did not. */
+  /** Why the run failed; null if it did not. */
   readonly message: string | null;
 }
 
-/** A schedule, as `schedule list` shows it. */
+/** A schedule, as shown by `schedule list`. */
 export interface ScheduleView {
   readonly name: string;
   readonly file: string;
   readonly cron: string;
   readonly timezone: string;
-  /** How long finished runs are kept, in milliseconds; null: until somebody purges them. */
+  /** How long finished runs are kept, in milliseconds; null to keep them until they are purged manually. */
   readonly keep_ms: number | null;
-  /** ISO 8601, UTC. */
+  /** Next due time in ISO 8601, UTC. */
   readonly next: string;
-  /** Null: there was none. */
+  /** Null if there was none. */
   readonly last: LastRun | null;
-  /** When the last run with exit status 0 was finished; null if none of the newest runs was. */
+  /** When the last run with exit status 0 finished; null if none of the newest runs has one. */
   readonly last_success: string | null;
-  /** Number of times that were skipped, and the last of them. */
+  /** Number of skipped times, and the last of them. */
   readonly skipped: number;
   readonly skips: ScheduleRecord['skips'];
 }
 
-/** The state of a schedule, from the directories of its runs and the record beside them. */
+/** Reads the state of a schedule from the directories of its runs and the record next to them. */
 export async function viewSchedule(job: ScheduledJob, now: Date, signal: AbortSignal): Promise<ScheduleView> {
   const { name, path, out, schedule } = job;
   const runs = await listRunsOf(job);
@@ -86,7 +86,7 @@ async function lastRun(
 
 const NONE = { status: null, message: null };
 
-/** Exit status of a finished run; null for another one. */
+/** Exit status of a finished run; null if it is not finished. */
 async function exitStatusOf(dir: string): Promise<number | null> {
   const summary = await closedSummary(dir);
   const record = summary && (await readRunRecord(dir));

@@ -5,15 +5,16 @@ import { isRunId } from '../../config/values/run-name.ts';
 import type { FleetRun } from '../redis/fleet-runs.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 
-/** A run directory as this machine sees it. */
+/** A run directory, located on this machine. */
 export interface FoundRun {
   readonly dir: string;
   readonly record: RunRecord;
 }
 
 /**
- * Finds the directory of a run below one of the folders that a sink may write in: at the path that its feeder announced,
- * or, if that is mounted elsewhere, under the run's name directly below such a folder. Null when it is in neither place.
+ * Finds the directory of a run below one of the folders that a sink may write to: at the path that its feeder
+ * announced, or, if that is mounted elsewhere, under the run's name directly below such a folder. Null if it is in
+ * neither place.
  */
 export async function findRunDirectory(
   { run, dir }: FleetRun,

@@ -22,11 +22,11 @@ import { sinkLease } from '../status/stall-reason.ts';
 
 const LOOK_EVERY_MS = 500;
 const LEASE_MS = 10_000;
-/** Maximum number of runs that one sink holds; others wait, or go to another sink. */
+/** Maximum runs that one sink holds; others wait or go to another sink. */
 const MAX_HELD = 32;
-/** Results of a run that can share one fsync of its log. */
+/** Maximum results of a run that can share one fsync of its log. */
 const MAX_COMMITS_IN_FLIGHT = 16;
-/** After a run failed, this sink does not take it again for this long, in milliseconds. */
+/** How long this sink does not take a run again after it failed, in milliseconds. */
 const COOL_DOWN_MS = 10_000;
 
 interface FleetSinkOptions {
@@ -40,7 +40,7 @@ interface FleetSinkOptions {
   readonly say: Say;
   readonly observer: SinkObserver;
   readonly afterFinish: SinkAfterFinish;
-  /** Aborted when no new work may begin. */
+  /** Aborted when no new work may be started. */
   readonly drain: AbortSignal;
   /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
@@ -49,12 +49,15 @@ interface FleetSinkOptions {
 export interface SinkObserver {
   /** The runs that the sink holds now, by name. */
   held(runs: ReadonlyMap<string, Pick<HeldRun, 'backlog'>>): void;
-  /** A shard is on disk: reported once for each, however often its result is delivered. */
+  /** Called once for each shard when it is on disk, however often its result is delivered. */
   committed(lane: Lane, tally: ShardTally): void;
-  /** The disk of a run is full, or no longer full. */
+  /** Called when the disk of a run is full, and when it no longer is. */
   diskFull(run: string, full: boolean): void;
   finished(): void;
-  /** A job was dropped that is not a result of the run's shards; `reason` is one of a small fixed set. */
+  /**
+   * Called when a job was dropped because it is not a result of the run's shards; `reason` is one of a small fixed
+   * set.
+   */
   dropped(reason: string): void;
 }
 
@@ -65,8 +68,9 @@ interface Held extends Pick<HeldRun, 'backlog'> {
 }
 
 /**
- * Commits the results of every fed run whose directory is below the sink's folders, until drained. Only one sink holds a
- * run at a time; epochs ensure that even when Redis loses the lease. Rejects with the reason of `drain` or `stop`.
+ * Commits the results of every fed run whose directory is below the sink's folders, until drained. Only one sink
+ * holds a run at a time; epochs ensure this even if Redis loses the lease. Rejects with the reason of `drain` or
+ * `stop`.
  */
 export async function runFleetSink(options: FleetSinkOptions): Promise<never> {
   return new FleetSink(options).run();
@@ -126,8 +130,8 @@ class FleetSink {
   }
 
   /**
-   * Removes runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can see that, from
-   * the run directory. Returns the runs whose directory cannot be read now.
+   * Unregisters runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can
+   * detect that, from the run directory. Returns the runs whose directory cannot currently be read.
    */
   async #removeTakenOver(
     fed: Map<string, AnnouncedRun>,
@@ -213,7 +217,7 @@ class FleetSink {
     return new HeldRun({ run, say, diskFull, afterFinish, openStore, stop });
   }
 
-  /** Commits the results of one run until it is over, or another process takes it over. Does not reject. */
+  /** Commits the results of one run until it is over or another process takes it over. Does not reject. */
   async #hold(name: string, held: HeldRun, lease: Lease, end: AbortSignal): Promise<void> {
     const { link, stop, observer } = this.#options;
     const dropped = new DroppedJobs(this.#sayOf(name), (reason) => observer.dropped(reason));
@@ -266,7 +270,7 @@ class FleetSink {
     try {
       if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep(name, stop);
     } catch (error) {
-      // A sink that must end at once leaves a key behind, but loses no work.
+      // A sink that must end at once may leave a key behind, but loses no work.
       if (!stop.aborted) throw error;
     }
   }
@@ -286,11 +290,11 @@ class FleetSink {
       if (typeof fed !== 'string')
         await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
     } catch {
-      // A feeder that misses the report ends when nothing has been committed for `maxWait`.
+      // A feeder that misses the report ends after nothing has been committed for `maxWait`.
     }
   }
 
-  /** Logs messages with the name of a run. */
+  /** Adds the name of the run to logged messages. */
   #sayOf(run: string): Say {
     return (message, fields) => this.#options.say(message, { ...fields, run });
   }

@@ -31,12 +31,12 @@ const OVERTAKEN_MS = 200;
 
 interface HeldRunOptions {
   readonly run: FoundRun;
-  /** The sink adds the name of the run. */
+  /** Receives messages, to which the sink adds the name of the run. */
   readonly say: Say;
-  /** Called when the disk is full, and when there is room again. */
+  /** Called when the disk is full, and when it has room again. */
   readonly diskFull: (full: boolean) => void;
   readonly afterFinish: SinkAfterFinish;
-  /** Opens the run's verdict store; null: verdicts are not kept for later runs. Does not reject but on abort. */
+  /** Opens the run's verdict store; null if verdicts are not kept for later runs. Rejects only on abort. */
   readonly openStore: (run: FoundRun) => Promise<VerdictStore | null>;
   /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
@@ -46,7 +46,7 @@ interface HeldRunOptions {
 export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
 /** The result of handling a job. */
 type Taken =
-  /** With the sums of the shard, or null if it was committed before. */
+  /** With the totals of the shard, or null if it had been committed before. */
   | { readonly done: 'committed'; readonly tally: ShardTally | null }
   | { readonly done: 'finished' | 'finished before' }
   | {
@@ -63,11 +63,11 @@ export class HeldRun {
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
   #measuring: Promise<Backlog | null> | null = null;
-  /** The log before the claim. */
+  /** The log before it is claimed. */
   #log: ChainTail | null = null;
-  /** The key of the feeder whose result came last. */
+  /** Key of the feeder whose result came last. */
   #key: { readonly epoch: number; readonly key: Promise<string | null> } | null = null;
-  /** The chain head that was reported and noted last: a finish job can arrive repeatedly. */
+  /** The chain head that was last reported and noted, because a finish job can arrive repeatedly. */
   #noted: { readonly head: string; readonly done: Promise<void> } | null = null;
 
   constructor(options: HeldRunOptions) {
@@ -80,10 +80,10 @@ export class HeldRun {
   }
 
   /**
-   * Handles a job: resolves when the result is on disk, or the run is finished. It drops jobs of a run that a fleet no
-   * longer feeds; jobs of any feeder but the latest, which feeds their shards again; results that do not fit the plan; and
-   * finish jobs that arrive before everything is committed. Throws `Requeue` when another process took over the log, a
-   * Failure when the run cannot continue.
+   * Handles a job; resolves when the result is on disk or the run is finished. Drops jobs of a run that is no
+   * longer fed to a fleet; jobs of any feeder but the latest, which feeds their shards again; results that do not
+   * match the plan; and finish jobs that arrive before everything is committed. Throws `Requeue` if another process
+   * took over the log, and a Failure if the run cannot continue.
    */
   async take(job: SinkJob): Promise<Taken> {
     const { dir, record } = this.#options.run;
@@ -130,8 +130,8 @@ export class HeldRun {
   }
 
   /**
-   * How far the run is behind its plan; null while it is paused, and when that cannot be read. Concurrent calls share one
-   * look. Does not reject.
+   * How far the run is behind its plan; null while it is paused, and if that cannot be determined. Concurrent calls
+   * share one measurement. Does not reject.
    */
   backlog(): Promise<Backlog | null> {
     this.#measuring ??= this.#measure().finally(() => (this.#measuring = null));
@@ -144,12 +144,12 @@ export class HeldRun {
       if (await hasMarker(run.dir, 'paused')) return null;
       return await this.#backlog.measure(await this.#committed(), stop);
     } catch {
-      // Whatever is wrong with the run's files is reported when its next result comes.
+      // Any problem with the run's files is reported when its next result arrives.
       return null;
     }
   }
 
-  /** What is committed: only a claimed log knows it without reading. */
+  /** Committed shards and their counts, which only a claimed log knows without reading. */
   async #committed(): Promise<Pick<ChainTail, 'isCommitted' | 'counts'>> {
     if (this.#claim !== null) return this.#claim;
     this.#log ??= await ChainTail.openNow(this.#options.run.dir, this.#options.stop);
@@ -157,7 +157,9 @@ export class HeldRun {
     return this.#log;
   }
 
-  /** Adds the verdicts of a committed result to the run's store, where later runs find them. Does not reject but on abort. */
+  /**
+   * Adds the verdicts of a committed result to the run's store, where later runs find them. Rejects only on abort.
+   */
   keep(result: ShardResult): Promise<void> {
     return this.#kept.add(result);
   }
@@ -207,13 +209,16 @@ export class HeldRun {
     await log?.close();
   }
 
-  /** Whether the run's latest feeder feeds a fleet: a single process commits its results itself. */
+  /** Whether the run's latest feeder feeds a fleet. A single process commits its results itself. */
   async #isFed(): Promise<boolean> {
     const feeder = await readFeeder(this.#options.run.dir);
     return feeder !== null && feeder.fleet;
   }
 
-  /** Whether the feeder settled of a result's items what the result says: it was in the hands of a worker. */
+  /**
+   * Whether the settled items of a result are as the feeder settled them, since the result has passed through a
+   * worker.
+   */
   async #isSettledSo({ epoch, settledMark: mark, result }: ResultJob): Promise<boolean> {
     if (this.#key?.epoch !== epoch) {
       this.#key = { epoch, key: feedKey(this.#options.run.dir, epoch) };
@@ -228,14 +233,14 @@ export class HeldRun {
   }
 }
 
-/** Why a result does not fit what its run planned. */
+/** Why a result does not match the plan of its run. */
 type Mismatch =
   'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint' | 'not settled so';
 
 /**
- * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome per
- * planned item, and none for settled ones; everything the record says about the items; and the fingerprints. Null when it
- * fits. The codec has checked the scores.
+ * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome
+ * per planned item, and none for settled ones; everything recorded about the items; and the fingerprints. Null if
+ * it matches. The codec has already checked the scores.
  */
 async function mismatchOf(
   result: ShardResult,

@@ -5,18 +5,18 @@ import type { ChainTail } from '../../record/log/chain-tail.ts';
 export interface Backlog {
   /** Items of the current pass that are planned and not committed. */
   readonly items: number;
-  /** Seconds since the oldest shard that is not committed was first seen in the plan; 0 when there is none. */
+  /** Seconds since the oldest uncommitted shard was first seen in the plan; 0 if there is none. */
   readonly oldestSeconds: number;
-  /** Seconds since the last commit, or since the run was taken up. */
+  /** Seconds since the last commit, or since the sink took the run. */
   readonly commitSeconds: number;
 }
 
-/** Measures the backlog of a run that a sink holds. Ages begin anew when another sink takes the run up. */
+/** Measures the backlog of a run that a sink holds. Ages restart when another sink takes the run. */
 export class RunBacklog {
   readonly #plan: PlanTail;
-  /** All shards below are committed. */
+  /** All shards below this number are committed. */
   #firstOpen = 0;
-  /** When the plan was seen to have grown to a number of shards, ascending; without those that are committed. */
+  /** When the plan was seen to have grown to a number of shards, in ascending order, without committed ones. */
   readonly #grown: { readonly shards: number; readonly at: number }[] = [];
   #committedAt: number;
 
@@ -25,12 +25,12 @@ export class RunBacklog {
     this.#committedAt = performance.now();
   }
 
-  /** A shard was committed just now. */
+  /** Records that a shard was just committed. */
   committed(): void {
     this.#committedAt = performance.now();
   }
 
-  /** The backlog now, by what is committed. Failure('internal') when the plan is damaged. */
+  /** Measures the backlog, given the committed shards. Failure('internal') if the plan is damaged. */
   async measure(log: Pick<ChainTail, 'isCommitted' | 'counts'>, signal: AbortSignal): Promise<Backlog> {
     await this.#plan.poll(signal);
     const { shards, pass, passItems } = this.#plan.state;

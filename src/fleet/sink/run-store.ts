@@ -42,8 +42,8 @@ interface OpenRunStoreOptions extends OpenStoreOptions {
 }
 
 /**
- * Opens the store of a run that a sink holds; null for one outside the sink's folders, and when it cannot be used, which is
- * said. The caller closes it.
+ * Opens the store of a run that a sink holds. Returns null for a store outside the sink's folders, and, with a
+ * message, if it cannot be used. The caller closes it.
  */
 export async function openRunStore(
   run: FoundRun,
@@ -57,7 +57,7 @@ export async function openRunStore(
   return null;
 }
 
-/** Whether a folder, which may not exist yet, is below one of the roots, wherever links lead. */
+/** Whether a folder, which may not exist yet, is below one of the roots, with all links resolved. */
 async function isBelow(folder: string, roots: readonly string[]): Promise<boolean> {
   const real = await realPlaceOf(folder);
   for (const root of roots) {
@@ -67,7 +67,7 @@ async function isBelow(folder: string, roots: readonly string[]): Promise<boolea
   return false;
 }
 
-/** The path without links, of which the last folders may not exist. */
+/** The path with links resolved, where the last folders may not exist. */
 async function realPlaceOf(path: string): Promise<string> {
   const real = await realpath(path).catch(() => null);
   const above = dirname(path);

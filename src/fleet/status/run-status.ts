@@ -21,58 +21,60 @@ import { notARun, readRunRecord } from '../../runs/open-run.ts';
 import { EXIT_STATUS, runEnd } from '../../runs/run-end.ts';
 import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
 
-/** Timeout for Redis, in milliseconds: far more than a reply takes. */
+/** Timeout for Redis, in milliseconds; a reply takes far less. */
 const ANSWER_WITHIN_MS = 5000;
 
-/** `stopped`: there is work left, and no feeder. `purged`: it was finished, and its content deleted. */
+/** `stopped`: there is work left, but no feeder. `purged`: finished, and its content was deleted. */
 type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'purged';
 
-/** A run's progress, from its directory. */
+/** Progress of a run, from its directory. */
 export interface RunStatus {
   readonly run: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly dir: string;
   readonly state: RunState;
-  /** Its share of the fleet beside other runs; null for a run that was not created on a fleet. */
+  /** Scheduling priority on the fleet; null for a run that was not created on a fleet. */
   readonly priority: Priority | null;
   readonly pass: number;
-  /** Of the current pass, and of the whole run when it is finished: items planned so far, and whether that is all. */
+  /**
+   * Items planned so far and whether that is all, for the current pass, or for the whole run once it is finished.
+   */
   readonly planned: number;
   readonly plan_closed: boolean;
   readonly judged: number;
-  /** Verdicts to review and to block. */
+  /** Verdicts with decision review and with decision block. */
   readonly review: number;
   readonly block: number;
   readonly errors: number;
   /** Verdicts of all passes by flagged category; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
   readonly shards: { readonly planned: number; readonly committed: number };
-  /** The lowest shard that is planned and not committed; null when there is none. */
+  /** The lowest shard that is planned but not committed; null if there is none. */
   readonly oldest_open_shard: number | null;
   readonly items_per_second: number | null;
-  /** Seconds left at that rate; null while the plan is open, or without a rate. */
+  /** Seconds left at that rate; null while the plan is open or the rate is unknown. */
   readonly seconds_left: number | null;
   readonly feeder: Feeder | null;
-  /** Why the run is stalled; null when it is not. */
+  /** Why the run is stalled; null if it is not. */
   readonly stuck: string | null;
-  /** The damaged place in its log; null if there is none. */
+  /** Damaged location in its log; null if there is none. */
   readonly damaged_at: string | null;
-  /** Exit status of the command that took the run to its end; null while the run is not finished. */
+  /** Exit status of the command that completed the run; null while the run is not finished. */
   readonly exit_status: number | null;
   /** Results of the run's gates; null while the run is not finished. */
   readonly gates: readonly GateResult[] | null;
 }
 
 /**
- * Reads the status of a run repeatedly. The first call reads the plan and the commits of the log from their beginning,
- * later ones what was added. Writes nothing. Memory: about 60 bytes per shard.
+ * Reads the status of a run repeatedly. The first call reads the plan and the log's commits from the beginning,
+ * later calls only what was added. Writes nothing. Memory: about 60 bytes per shard.
  */
 export class RunWatch {
   readonly #dir: string;
   readonly #record: RunRecord;
   readonly #chain: ChainTail;
   readonly #plan: PlanTail;
-  /** All shards below are committed. */
+  /** All shards below this number are committed. */
   #firstOpen = 0;
 
   private constructor(dir: string, record: RunRecord, chain: ChainTail) {
@@ -82,7 +84,7 @@ export class RunWatch {
     this.#plan = new PlanTail(join(dir, RUN_FILES.plan));
   }
 
-  /** Failure('usage') when this is not a run directory, 'internal' when its log is not intact. */
+  /** Failure('usage') if this is not a run directory, 'internal' if its log is not intact. */
   static async open(path: string, signal: AbortSignal): Promise<RunWatch> {
     const dir = resolve(path);
     const record = await readRunRecord(dir);
@@ -91,13 +93,13 @@ export class RunWatch {
   }
 
   /**
-   * The current status. With a Redis link, it includes what the run lacks in its fleet. `away`: Redis was not reached yet;
-   * null: it is not known.
+   * Returns the current status. With a Redis link, it includes what the run lacks on its fleet. `away` means that
+   * Redis has not been reached yet, null that none is known.
    */
   async look(link: RedisLink | 'away' | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
-    // In this order a run that ends meanwhile is not seen as stopped, everything of one that is seen as finished is seen,
-    // and every shard that is seen as committed is also seen as planned.
+    // The order matters: a run that ends during these reads is not reported as stopped, a run reported as finished
+    // is complete, and every shard reported as committed is also reported as planned.
     const feeder = await readFeeder(this.#dir);
     const purged = await readPurged(this.#dir);
     const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
@@ -170,7 +172,10 @@ function finalCounts({ verdicts, errors, by_decision: { review, block } }: Summa
   return { judged: verdicts, review, block, errors };
 }
 
-/** The state of a run, without its progress. Failure('usage') when this is not a run directory, 'purged' for one that was. */
+/**
+ * Reads the state of a run, without its progress. Failure('usage') if this is not a run directory, 'purged' if the
+ * run was purged.
+ */
 export async function readRunState(path: string, signal: AbortSignal): Promise<Exclude<RunState, 'purged'>> {
   const dir = resolve(path);
   if ((await readRunRecord(dir)) === null) throw await notARun(path, signal);
@@ -188,7 +193,7 @@ async function openState(
   return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';
 }
 
-/** The run directories of a folder, newest first, at most `max`; damaged ones included. */
+/** Lists the run directories of a folder, newest first, at most `max`, including damaged ones. */
 export async function listRuns(folder: string, max: number): Promise<string[]> {
   let names: string[];
   try {
@@ -208,7 +213,7 @@ export async function listRuns(folder: string, max: number): Promise<string[]> {
 
 const WINDOW_MS = 60_000;
 
-/** Items committed per second over the last minute; null when there were none. */
+/** Items committed per second over the last minute; null if there were none. */
 export async function recentRate(runDir: string, now: Date): Promise<number | null> {
   const epoch = (await listEpochs(runDir)).at(-1);
   if (epoch === undefined) return null;

@@ -15,8 +15,8 @@ const WORKER = z.looseObject({
 });
 
 /**
- * Redis counts the command that it is receiving, so it refuses a large one before it is full: a shard of 1 MiB, and the
- * same again for its encoding.
+ * Redis includes the command it is receiving in its memory use, so it refuses a large one before it is full: a
+ * shard of 1 MiB, and the same again for its encoding.
  */
 const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 
@@ -31,12 +31,12 @@ export function sinkLease(run: string): string {
 }
 
 /**
- * What a run waits for: the lane of its oldest shard that is not committed; `end` when all shards are; null while there
- * is nothing to wait for, because its feeder is still reading.
+ * What a run is waiting for: the lane of its oldest uncommitted shard, or `end` if all shards are committed; null
+ * if there is nothing to wait for because its feeder is still reading.
  */
 type WaitsFor = Lane | 'end' | null;
 
-/** Why a run is stalled, as a short phrase; null when it is not. */
+/** Why a run is stalled, as a short phrase; null if it is not. */
 export async function stallReason(
   link: RedisLink,
   { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },
@@ -60,7 +60,7 @@ export async function stallReason(
   }
   const lacks = await sinkLacks(link, run, signal);
   if (lacks !== null) return lacks;
-  // The details of a worker of another version may be unreadable; then it counts as able.
+  // The details of a worker of another version may be unreadable; such a worker counts as able.
   const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
   if (down) return 'waiting for a guard: none of the workers has one that is ready';
   return (
@@ -69,7 +69,7 @@ export async function stallReason(
   );
 }
 
-/** Whether the workers of a lane judge shards of other runs and none of this one. */
+/** Whether the workers of a lane are judging shards of other runs and none of this one. */
 async function turnOfOthers(
   link: RedisLink,
   { run, lane }: { readonly run: string; readonly lane: Lane },

@@ -22,45 +22,45 @@ import { ResultQueues } from './result-queues.ts';
 import { ShardModerator } from './shard-moderator.ts';
 import { parseNote } from './shard-note.ts';
 
-/** Requeue delay of a shard whose run expects another model than this worker's guard has, in milliseconds. */
+/** Requeue delay for a shard whose run expects a different model than this worker's guard has, in milliseconds. */
 const OTHER_GUARD_MS = MAX_REQUEUE_DELAY_MS;
 /**
- * Delay for a shard whose run names guards that this worker does not have: short, because the next to take it is often
- * such a worker again.
+ * Requeue delay for a shard whose run names guards that this worker does not have: short, because the next worker
+ * to take it is often also such a worker.
  */
 const UNNAMED_GUARD_MS = 250;
-/** Delay for a shard whose run's announcement cannot be read: its feeder announces it every 5 s. */
+/** Requeue delay for a shard whose run's announcement cannot be read; its feeder announces it every 5 s. */
 const UNREADABLE_RUN_MS = 2_000;
-/** Delay for a shard whose corpus this worker does not have. */
+/** Requeue delay for a shard whose corpus this worker does not have. */
 const OTHER_CORPUS_MS = MAX_REQUEUE_DELAY_MS;
-/** Delay for a shard with files that this worker lacks: short, for another worker to try soon. */
+/** Requeue delay for a shard with files that this worker lacks: short, so another worker tries soon. */
 const OTHER_FILES_MS = 2_000;
 
-/** After this many workers that lack files of a shard, its items end as UNREADABLE_SOURCE. */
+/** Once this many workers have lacked files of a shard, its items end as UNREADABLE_SOURCE. */
 const MAX_LACKING = 5;
 
-/** A worker's announcement about the shards that it takes. */
+/** A worker's announcement about the shards it takes. */
 const WORKER = z.looseObject({ lanes: z.array(z.string()) });
 
 interface FleetWorkerOptions {
   readonly link: RedisLink;
   readonly judge: Judge;
   readonly normalizer: MediaNormalizer;
-  /** The corpora whose media this worker can open. */
+  /** Corpora whose media files this worker can open. */
   readonly folders: CorpusFolders;
   /** The id under which this process announces itself. */
   readonly id: string;
   readonly lanes: readonly Lane[];
-  /** Names of the guards that it judges with. */
+  /** Names of the guards with which it judges. */
   readonly guards: readonly string[];
-  /** Maximum number of shards in flight per lane. */
+  /** Maximum shards in flight per lane. */
   readonly concurrency: number;
   /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
   readonly say: Say;
   /** Counters for metrics. */
   readonly observer: WorkerObserver;
-  /** Aborted when no new shard may begin. */
+  /** Aborted when no new shard may be started. */
   readonly drain: AbortSignal;
   /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
@@ -68,16 +68,16 @@ interface FleetWorkerOptions {
 
 export interface WorkerObserver {
   begun(lane: Lane): void;
-  /** `result` is null when the shard was requeued or dropped. */
+  /** `result` is null if the shard was requeued or dropped. */
   ended(lane: Lane, result: ShardResult | null): void;
-  /** A job was dropped that no feeder made; `reason` is one of a small fixed set. */
+  /** Called when a job was dropped because no feeder made it; `reason` is one of a small fixed set. */
   dropped(reason: string): void;
 }
 
 /**
- * Judges queued shards of all runs and queues their results for the sinks, until drained. A shard is acknowledged after
- * its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure when no guard was ready for too
- * long.
+ * Judges queued shards of all runs and queues their results for the sinks, until drained. A shard is acknowledged
+ * after its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure if no guard was
+ * ready for too long.
  */
 export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
   const { link, say, drain, stop } = options;
@@ -97,7 +97,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   const ending = AbortSignal.any([drain, stop, failed.signal]);
   setMaxListeners(0, ending, stop);
 
-  /** Notes that this worker lacks files of a shard. Whether a live worker of the lane may have them. */
+  /** Notes that this worker lacks files of a shard. Returns whether a live worker of the lane may have them. */
   const othersMayHave = async (lane: Lane, delivery: Delivery): Promise<boolean> => {
     const note = parseNote(delivery.note);
     const lacking = [...new Set([...note.lacking, options.id])];
@@ -113,9 +113,9 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     const { run, record, epoch, settledMark, shard, judging, workerGuards, contentPolicy } = job;
     const fed = await runs.find(run, stop);
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
-    // The job opened with our key, so an announcement of its run under another key is not its feeder's.
+    // The job was opened with our key, so an announcement of its run under another key is not from its feeder.
     if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
-    // A later feeder feeds all uncommitted shards again, so those of an earlier feeder would be judged twice.
+    // A later feeder feeds all uncommitted shards again, so shards of an earlier one would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
     if (workerGuards !== null && !options.guards.some((name) => workerGuards.includes(name))) {
       await runs.noteObstacle(run, `a worker does not have the guard ${workerGuards.join(' or ')}`, stop);
@@ -169,7 +169,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
 }
 
-/** What this worker lacks of a shard's media, and when to requeue the shard then; null: nothing. */
+/** Which of a shard's media this worker lacks, and the requeue delay for the shard; null if none. */
 async function lackedCorpus(
   { items }: Shard,
   folders: CorpusFolders,
@@ -189,7 +189,7 @@ async function lackedCorpus(
   return { obstacle: `a worker lacks files of the corpus ${lacked}`, delayMs: OTHER_FILES_MS };
 }
 
-/** A verdict's fingerprint that is not the expected one, as a phrase; null when there is none. */
+/** Fingerprint of a verdict that is not the expected one, as a phrase; null if there is none. */
 function otherFingerprint(result: ShardResult, expected: string | null): string | null {
   if (expected === null) return null;
   for (const outcome of result.outcomes) {

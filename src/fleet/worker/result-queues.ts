@@ -9,16 +9,16 @@ import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 /** Maximum wait for room before a worker requeues its shard, in milliseconds. */
 const WAIT_FOR_ROOM_MS = 10_000;
 const LOOK_EVERY_MS = 100;
-/** The delay of that requeue, in milliseconds. */
+/** Requeue delay after that wait, in milliseconds. */
 const REQUEUE_MS = 5000;
-/** Maximum number of queues kept open. */
+/** Maximum queues kept open. */
 const MAX_OPEN = 64;
 
 /** The queues to the sinks, one per run. */
 export class ResultQueues {
   readonly #link: RedisLink;
   readonly #runs: FleetRuns;
-  /** The least recently used first. */
+  /** Queues by run, the least recently used first. */
   readonly #queues = new Map<string, RedisQueue<SinkJob>>();
 
   constructor(link: RedisLink, runs: FleetRuns) {
@@ -27,7 +27,7 @@ export class ResultQueues {
   }
 
   /**
-   * Queues a result for the sink of its run. Waits at most 10 s while the queue is full; then throws `Requeue`, so that
+   * Queues a result for the sink of its run. Waits up to 10 s while the queue is full, then throws `Requeue`, so
    * this worker can judge shards of other runs.
    */
   async put(job: ResultJob, signal: AbortSignal): Promise<void> {
@@ -38,10 +38,11 @@ export class ResultQueues {
       if (performance.now() > endsAt) throw new Requeue(REQUEUE_MS);
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
-    // For the case that this process dies before it can remove the result of an ended run.
+    // In case this process dies before it can remove the result of an ended run.
     await this.#runs.remember(run, signal);
     await queue.put(job, signal);
-    // A run is removed from the registry before its queue is cleared: a result that is queued later is cleared here.
+    // A run is removed from the registry before its queue is cleared, so a result that is queued later is cleared
+    // here.
     if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
   }
 

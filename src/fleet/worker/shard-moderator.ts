@@ -12,15 +12,15 @@ import type { Moderator } from '../../moderate/moderator.ts';
 import type { Delivery } from '../../queue/redis/redis-queue.ts';
 import { parseNote, type ShardNote } from './shard-note.ts';
 
-/** After this many deaths of workers, a shard is judged piece by piece. */
+/** After this many workers died, a shard is judged in pieces. */
 const DEATHS_OF_SHARD = 2;
 /** Items per piece. After a death, the items of the piece are judged one by one. */
 const PIECE_ITEMS = 64;
-/** An item at which this many workers died in a row, with nothing else in the process, is not judged again. */
+/** An item is not judged again after this many workers in a row died while they judged nothing else. */
 const DEATHS_OF_ITEM = 2;
 /**
- * Judged before each piece. While no guard is ready, the worker waits in this request before it notes the items, so that
- * killing it during a long wait blames no item.
+ * Judged before each piece. While no guard is ready, the worker waits in this request, before it notes the items,
+ * so killing it during a long wait blames no item.
  */
 const HARMLESS: GuardRequest = {
   requestType: 'prompt',
@@ -53,8 +53,8 @@ export class ShardModerator {
   }
 
   /**
-   * Judges a shard; piece by piece if workers died with it, or if judging it as a whole fails for a reason of our own. Rejects
-   * on abort, and when no guard is ready for too long.
+   * Judges a shard, in pieces if workers died with it, or if judging it as a whole fails because of our own code.
+   * Rejects on abort, and if no guard is ready for too long.
    */
   async moderate(shard: DeliveredShard, delivery: Delivery, signal: AbortSignal): Promise<ShardResult> {
     if (delivery.deaths < DEATHS_OF_SHARD) {
@@ -79,7 +79,7 @@ export class ShardModerator {
     return `${this.#options.worker}-${this.#sessions++}`;
   }
 
-  /** Begins with the piece at which a worker died, item by item, because a note holds one piece. */
+  /** Begins with the piece at which a worker died, item by item, because a note covers one piece. */
   async #judgeByPieces(shard: DeliveredShard, delivery: Delivery, signal: AbortSignal): Promise<ShardResult> {
     const noted = afterDeath(parseNote(delivery.note));
     const { current: suspects, deaths, fatal } = noted;
@@ -95,7 +95,7 @@ export class ShardModerator {
       const isSuspect = suspects.length === 1 && current.length === 1 && current[0] === suspects[0];
       return delivery.setNote(JSON.stringify({ ...noted, current, deaths: isSuspect ? deaths : 0 }), until);
     };
-    /** Returns whether the piece was judged; if not, for a reason of our own. */
+    /** Returns whether the piece was judged; if not, our own code failed. */
     const judge = async (items: readonly JudgedItem[]): Promise<boolean> => {
       await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
       await note(
@@ -131,7 +131,7 @@ export class ShardModerator {
     };
   }
 
-  /** Null when it failed for a reason of our own. */
+  /** Null if our own code failed. */
   async #judgePiece(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult | null> {
     try {
       return await this.#judge(shard, signal);
@@ -142,7 +142,7 @@ export class ShardModerator {
   }
 }
 
-/** The note with the death of the worker that left it counted. */
+/** Counts the death of the worker that left the note. */
 function afterDeath(note: ShardNote): ShardNote {
   const { current, fatal } = note;
   if (current.length !== 1) return note;
@@ -164,8 +164,8 @@ function failed(message: string): Outcome {
 }
 
 /**
- * Runs work together with other work of its kind, or alone in this process: when the process dies then, that work is the
- * cause. Work that waits to run alone blocks later arrivals, so it is not starved.
+ * Runs work together with other shared work, or alone in this process. If the process dies while work runs alone,
+ * that work is the cause. Work that waits to run alone blocks later arrivals, so it is not starved.
  */
 class Isolation {
   readonly #waiting = new WaitList();
