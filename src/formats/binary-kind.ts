@@ -6,7 +6,7 @@ import type { Modality } from '../domain/request.ts';
 
 /** Type of a binary file, detected from its first bytes. */
 interface BinaryKind {
-  /** For messages, with an article where one is needed. */
+  /** Name for messages, with an article if it needs one. */
   readonly name: string;
   readonly modality: Modality | null;
   /** Whether files of this kind are decoded and sent to the guard. The decoder may still reject them. */
@@ -15,7 +15,7 @@ interface BinaryKind {
 
 const IMAGE: BinaryKind = { name: 'an image', modality: 'image', isJudged: true };
 const AUDIO: BinaryKind = { name: 'audio', modality: 'audio', isJudged: true };
-/** Its modality is that of its sound: a guard has no other for it. */
+/** A video's modality is that of its sound, because a guard has no other for it. */
 const VIDEO: BinaryKind = { name: 'video', modality: 'audio', isJudged: true };
 const OTHER_VIDEO = unjudged('video in a format that is not read');
 const COMPOUND_FILE = unjudged('an office document');
@@ -25,7 +25,7 @@ const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le');
 const ARCHIVE = unjudged('an archive');
 const PROGRAM = unjudged('a program');
 const BINARY = unjudged('a binary file');
-/** Its rows are judged, if it is a source; not inside a record, or compressed as a whole. */
+/** Its rows are judged if it is a source, but not inside a record or compressed as a whole. */
 export const PARQUET = unjudged('a Parquet file');
 
 function unjudged(name: string, modality: Modality | null = null): BinaryKind {
@@ -68,8 +68,8 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
 ];
 
 /**
- * Kinds by magic bytes that are letters in some encoding, so plain text may begin with them too. They count only if bytes
- * follow that do not occur in text.
+ * Kinds by magic bytes that are letters in some encoding, so plain text may begin with them too. They count only if
+ * followed by bytes that do not occur in text.
  */
 const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['gif', IMAGE],
@@ -93,7 +93,7 @@ const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKin
   ['dosProgram', PROGRAM],
 ];
 
-/** Containers of audio or video. Like the table above, their magic bytes are letters in part. */
+/** Containers of audio or video. As in the table above, some of their magic bytes are letters. */
 const CONTAINERS: readonly Magic[] = ['isoBox', 'matroska', 'asfStart'];
 
 /** Track headers in such a container: ISO handler type, prefix of a Matroska codec ID. */
@@ -113,8 +113,8 @@ export function mediaKindByName(path: string): BinaryKind | null {
 }
 
 /**
- * The kind of a file that is not text, by its magic bytes (inflated, not decoded), otherwise by bytes that do not occur in
- * text; null for text. Text in a file that is named like media is neither media nor judged as text.
+ * Detects the kind of a file that is not text, by its magic bytes (inflated, not decoded), or else by bytes that do
+ * not occur in text; null for text. A text file with the name of a media file is neither media nor judged as text.
  * `encoding` is the one that the user named: UTF-16 text is full of zero bytes.
  */
 export function binaryKind(head: Buffer, path: string, encoding: string | null): BinaryKind | null {
@@ -152,10 +152,13 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
   return mark === null ? (encoding?.startsWith('utf-16') ?? false) : mark !== 'utf-8';
 }
 
-/** Max control bytes in plain text of any size, such as the end-of-file mark of DOS. */
+/** Maximum control bytes in plain text of any size, such as the end-of-file mark of DOS. */
 const MAX_STRAY_CONTROLS = 2;
 
-/** Bytes in which a file with magic bytes proves to be binary: headers contain sizes, and sizes contain zero bytes. */
+/**
+ * Number of bytes in which a file with magic bytes must prove to be binary: headers contain sizes, and sizes
+ * contain zero bytes.
+ */
 const HEADER_BYTES = 512;
 
 /** Whether the beginning of a file contains a zero byte, or more control bytes than text does. */
@@ -167,15 +170,15 @@ function hasBinaryHeader(head: Buffer): boolean {
 const EXAMINED_BYTES = 64 * 1024;
 
 /**
- * In percent. A text that was converted wrongly has control bytes for its quotation marks and dashes, at most as often as
- * these; every tenth of arbitrary bytes is one.
+ * Percentages. Wrongly converted text has control bytes in place of quotation marks and dashes, so at most as many
+ * as there are of these; every tenth of arbitrary bytes is one.
  */
 const MAX_CONTROLS = 5;
 const MAX_CONTROLS_WITH_ZEROS = 1;
 
 /**
- * Whether bytes are not text in any encoding other than UTF-16: too many are control bytes, or there are zero bytes, which
- * legacy encodings do not use, and most lines are not UTF-8. A few stray ones are tolerated.
+ * Whether bytes are not text in any encoding other than UTF-16: too many are control bytes, or there are zero
+ * bytes, which legacy encodings do not use, and most lines are not UTF-8. Tolerates a few stray control bytes.
  */
 function isNotText(head: Buffer): boolean {
   const examined = head.subarray(0, EXAMINED_BYTES);
@@ -187,7 +190,7 @@ function isNotText(head: Buffer): boolean {
   return hasZeros && isMostlyNotUtf8(wholeCharacters(examined), true);
 }
 
-/** The bytes without an incomplete UTF-8 character at their end. */
+/** Returns the bytes without an incomplete UTF-8 character at their end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   const MAX_REST = 3;
   for (let cut = 0; cut <= MAX_REST; cut++) {

@@ -1,5 +1,5 @@
 /**
- * A sliding buffer over a stream, addressed by offsets in the whole stream. Keeps pieces as received, so that a long
+ * A sliding buffer over a stream, addressed by offsets in the whole stream. Keeps pieces as received, so a long
  * record is not copied again with every piece. Looking up an offset takes logarithmic time.
  */
 export class ByteWindow {
@@ -49,13 +49,15 @@ export class ByteWindow {
     }
   }
 
-  /** The bytes from `offset`, which must be buffered, to the end of their piece: at least one, not copied. */
+  /**
+   * Returns the bytes from `offset`, which must be buffered, to the end of their piece: at least one, not copied.
+   */
   pieceFrom(offset: number): Buffer {
     const index = this.#indexOf(offset);
     return this.#pieces[index]!.subarray(offset - this.#starts[index]!);
   }
 
-  /** The bytes from `from` up to `to`, which must be buffered; copied only if they span several pieces. */
+  /** Returns the bytes from `from` up to `to`, which must be buffered; copied only if they span several pieces. */
   slice(from: number, to: number): Buffer {
     if (from >= to) return Buffer.alloc(0);
     const parts: Buffer[] = [];
@@ -78,7 +80,7 @@ export class ByteWindow {
     return -1;
   }
 
-  /** Index of the piece that holds an offset. */
+  /** Index of the piece that contains an offset. */
   #indexOf(offset: number): number {
     let low = 0;
     let high = this.#starts.length - 1;

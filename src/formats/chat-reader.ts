@@ -6,17 +6,17 @@ import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type Sourc
 
 const LF = 0x0a;
 
-/** Bytes of a line in which the start of a message is looked for: more than that ever has. */
+/** Bytes of a line that are searched for the start of a message; more than any start takes. */
 const HEAD_BYTES = 640;
 
 const HEADER = new TableHeader(['time', 'sender', 'text']);
 
-/** Digits in the order of the country, and what is said of the half of the day. */
+/** Date and time, with digits in the order of the country, optionally with am or pm. */
 const TIME = String.raw`(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?,?\s(?:à\s|at\s|um\s)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[ap]\.?\s?m\.?)?)`;
 
 /**
- * What WhatsApp writes before a message: `31/12/2023, 21:15 - Ann: ` on Android, `[31/12/2023, 21:15:07] Ann: ` on iOS. A
- * notice, such as that somebody joined, has no sender.
+ * The start of a message in a WhatsApp export: `31/12/2023, 21:15 - Ann: ` on Android, `[31/12/2023, 21:15:07] Ann:
+ * ` on iOS. A notice, for example that someone joined, has no sender.
  */
 // Every repetition is bounded, and at most HEAD_BYTES of a line are examined.
 const START = new RegExp(
@@ -26,10 +26,10 @@ const START = new RegExp(
 
 /** Lines examined at the beginning of a file. */
 const EXAMINED_LINES = 200;
-/** A note may begin with one such line. */
+/** More than one, because a plain note may begin with such a line. */
 const MIN_MESSAGES = 2;
 
-/** Whether a text begins with a message of a chat, and has another one from a sender. */
+/** Whether a text begins with a chat message, and contains at least `MIN_MESSAGES` from a sender. */
 export function beginsWithMessages(head: Buffer, isComplete: boolean): boolean {
   const lines = head.toString().split('\n', EXAMINED_LINES + 1);
   if (!isComplete && lines.length <= EXAMINED_LINES) lines.pop();
@@ -40,18 +40,18 @@ export function beginsWithMessages(head: Buffer, isComplete: boolean): boolean {
 }
 
 /**
- * Reads the messages of a chat in lines of text. A message goes on to the line that starts the next one. Its row is its
- * place in the chat. Buffers one message of up to `limit` bytes.
+ * Reads the messages of a chat from lines of text. A message extends to the line that starts the next one. Its row
+ * is its position in the chat. Buffers one message of up to `limit` bytes.
  */
 export class ChatReader implements RecordReader {
   readonly rereadFrom = null;
   readonly #limit: number;
   readonly #window = new ByteWindow();
-  /** Where the message begins. */
+  /** Offset of the current message. */
   #start = 0;
   #startLine = 1;
   #row = 0;
-  /** Where the line begins that is being read, and whether it was seen to start a message or not. */
+  /** Offset of the line being read, and whether it has been checked for the start of a message. */
   #lineStart = 0;
   #line = 1;
   #isLooked = false;
@@ -91,7 +91,10 @@ export class ChatReader implements RecordReader {
     yield records;
   }
 
-  /** Ends the message before the line if that starts one. False if too little of the line was read to tell. */
+  /**
+   * Ends the current message if the line starts a new one. Returns false if too little of the line has been read to
+   * decide.
+   */
   #look(isEnd: boolean, records: SourceRecord[]): boolean {
     if (this.#isLooked) return true;
     const { end } = this.#window;

@@ -7,7 +7,7 @@ export interface Fields {
    * Undefined if there is none.
    */
   get(name: string): unknown;
-  /** All names, as spelled; in a table, some may be equal. */
+  /** All names, as spelled; a table may contain equal names. */
   names(): readonly string[];
   /** The value of the name at an index of `names`. */
   at(position: number): unknown;
@@ -17,7 +17,7 @@ export interface Fields {
   nestedNames(): readonly string[];
 }
 
-/** Content of a record: named values, a bare text, or a bare list of turns. */
+/** Content of a record: named values, a bare string, or a bare list of turns. */
 export type RecordContent = Fields | string | readonly unknown[];
 
 interface Position {
@@ -27,16 +27,22 @@ interface Position {
   readonly line: number | null;
 }
 
-/** A range of bytes in the UTF-8 text of a file, byte order mark excluded: from `start` up to `end`. */
+/** A range of bytes in the UTF-8 text of a file, excluding the byte order mark: from `start` up to `end`. */
 export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
 
 export interface ReadRecord extends Position {
-  /** Its own bytes, with the line break that ends it in a table or in JSON Lines. Absent where a record has none. */
+  /**
+   * The record's own bytes, including the line break that ends it in a table or in JSON Lines. Absent if the record
+   * has none.
+   */
   readonly span?: ByteSpan;
-  /** The record is what surrounds the array of records. It makes no item if it has nothing to judge. */
+  /**
+   * Whether the record is the object around the array of records. It creates no item if it contains nothing to
+   * judge.
+   */
   readonly isWrapper?: true;
   readonly content: RecordContent;
   readonly error: null;
@@ -44,7 +50,7 @@ export interface ReadRecord extends Position {
 
 /** A record that could not be read. Does not affect other records. */
 interface BadRecord extends Position {
-  /** It is not valid JSON, so where it ends is a guess. */
+  /** Whether the record is not valid JSON, so its end is a guess. */
   readonly isBroken?: true;
   readonly content: null;
   readonly error: ItemError;
@@ -56,17 +62,18 @@ export type SourceRecord = ReadRecord | BadRecord;
 export type RecordBatch = readonly SourceRecord[];
 
 /**
- * Takes the UTF-8 bytes of one file in pieces of any size and returns its records in order. The records do not depend on
- * how the file is split into pieces. One piece can yield many records, because a bad record may be rescanned as many: so
- * records are returned in batches, which are produced lazily. Consume all batches of a piece before pushing the next.
+ * Takes the UTF-8 bytes of one file in pieces of any size and returns its records in order. The records do not
+ * depend on how the file is split into pieces. Records are returned in batches, which are produced lazily, because
+ * one piece can yield many records: a bad record may be rescanned as many. Consume all batches of a piece before
+ * pushing the next.
  */
 export interface RecordReader {
   push(chunk: Buffer): Iterable<RecordBatch>;
-  /** The records that are only complete at the end of the file. */
+  /** Returns the records that are complete only at the end of the file. */
   end(): Iterable<RecordBatch>;
   /**
-   * After `end`: the offset from which the file must be pushed and ended again, because a bad record has to be rescanned
-   * whose bytes are no longer buffered. Null if everything was read.
+   * After `end`, the offset from which the file must be pushed and ended again, because a bad record must be
+   * rescanned whose bytes are no longer buffered. Null if everything was read.
    */
   readonly rereadFrom: number | null;
 }
@@ -94,19 +101,19 @@ export function badRecord(row: number, line: number | null, error: ItemError): B
   return { row, line, content: null, error };
 }
 
-/** The records that a new reader finds in the bytes. `isComplete`: they are the whole file. */
+/** Reads all records in the bytes with a new reader. `isComplete` means that they are the whole file. */
 export function recordsOf(reader: RecordReader, bytes: Buffer, isComplete: boolean): SourceRecord[] {
   const records = [...reader.push(bytes)].flat();
   return isComplete ? records.concat(...reader.end()) : records;
 }
 
 /** A plausible column name: up to three words of letters, digits and `_.()/-`, 40 characters in total. */
-// Takes linear time, as the look-ahead lets through 40 characters at most.
+// Takes linear time, since the lookahead admits at most 40 characters.
 const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{M}\p{N}_.()/-]*( [\p{L}\p{M}\p{N}_.()/-]+){0,2}$/u;
 
 /**
- * The label of a column on the terminal. The first row of a table without a header is content and must not be printed, so
- * a value that does not look like a name is replaced by its 1-based position.
+ * Returns the label of a column for the terminal. The first row of a table without a header is content and must not
+ * be printed, so a value that does not look like a name is replaced by its 1-based position.
  */
 export function columnLabel(name: string, position: number): string {
   if (name === String(position)) return name;

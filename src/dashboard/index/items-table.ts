@@ -11,12 +11,11 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  * list shows comes from the outcome lines themselves.
  *
  * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the minimum decision, regardless of the
- * thresholds
+ *   thresholds
  * - `score`, `latency_ms`: null for an error; `s0` …: scores by category (`ScoreColumns`), -1 for none
  * - `score_h`, `s0_h` …: the same scores in hundredths, rounded down; negative for none. They take an eighth of the
  *   space, and suffice to compare a score with a threshold that is an integer number of hundredths
- * - `flags`: bits 0 … 12 are the categories, 13 is any category of another taxonomy, 14 is review or block without
- * a
+ * - `flags`: bits 0 … 12 are the categories, 13 is any category of another taxonomy, 14 is review or block without a
  *   category
  * - `restricted`: as in `findRestriction`
  * - `content`: the same for items with the same content; null for one without content

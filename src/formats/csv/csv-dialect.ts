@@ -5,13 +5,13 @@ import { type SharedWidth, sharedWidth } from './shared-width.ts';
 export interface CsvDialect extends CsvSeparation {
   /** Whether the first row names the columns. Otherwise they are named by position, starting with 1. */
   readonly header: boolean;
-  /** The width of the rows if they share one that is not the first row's; null: the first row's. */
+  /** The width shared by the rows if it differs from the first row's; null to use the first row's. */
   readonly width: SharedWidth | null;
 }
 
 /**
- * The dialect of the table that starts with `head`, as far as its head shows, with a header. `isComplete`: the head is the
- * whole file. `preferred`: the delimiter that the file's name suggests.
+ * Detects the dialect of the table that starts with `head`, assuming a header. `isComplete` means that the head is
+ * the whole file; `preferred` is the delimiter that the file's name suggests.
  */
 export function sniffDialect(head: Buffer, isComplete: boolean, preferred: Delimiter | null): CsvDialect {
   const delimiter = sniffDelimiter(head, preferred);
@@ -25,7 +25,7 @@ export function sniffDialect(head: Buffer, isComplete: boolean, preferred: Delim
 
 const CODES = DELIMITERS.map((candidate) => candidate.charCodeAt(0));
 
-/** Records to examine: enough to tell a delimiter from punctuation. */
+/** Maximum records to examine: enough to distinguish a delimiter from punctuation. */
 const MAX_RECORDS = 50;
 
 const QUOTE = '"'.charCodeAt(0);
@@ -33,9 +33,9 @@ const CR = '\r'.charCodeAt(0);
 const LF = '\n'.charCodeAt(0);
 
 /**
- * The delimiter of the table that starts with `head`: the candidate that occurs in most records as often as in the
- * header, outside quotes; among equals, the more frequent one. A comma if the header has no candidate. `preferred` (from
- * the file's name) wins if the header has it.
+ * Detects the delimiter of the table that starts with `head`: the candidate that occurs outside quotes in most
+ * records as often as in the header; if several do, the more frequent one. A comma if the header contains no
+ * candidate. `preferred` (from the file's name) takes precedence if the header contains it.
  */
 export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delimiter {
   const named = namedDelimiter(head);
@@ -60,7 +60,8 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
 }
 
 /**
- * The delimiter named on a line before the header, as Excel writes and reads it: `sep=;`. Null if there is no such line.
+ * Returns the delimiter named on a line before the header, as Excel writes and reads it: `sep=;`. Null if there is
+ * no such line.
  */
 function namedDelimiter(head: Buffer): Delimiter | null {
   const named = /^sep=(.)[\r\n]/i.exec(head.toString('latin1', 0, 6))?.[1];
@@ -68,8 +69,8 @@ function namedDelimiter(head: Buffer): Delimiter | null {
 }
 
 /**
- * The line break of a table: the first one outside quotes. A lone CR there means that CR ends the table's lines,
- * regardless of later line breaks.
+ * Detects the line break of a table: the first one outside quotes. A lone CR there means that CR ends the table's
+ * lines, regardless of later line breaks.
  */
 export function sniffLineBreak(head: Buffer): '\n' | '\r' {
   for (let at = 0; at < head.length; at++) {
@@ -84,7 +85,7 @@ export function sniffLineBreak(head: Buffer): '\n' | '\r' {
   return '\n';
 }
 
-/** How often each candidate occurs outside quotes, for each of the first records. */
+/** Counts each candidate outside quotes, for each of the first records. */
 function delimiterCounts(head: Buffer): number[][] {
   const endsWithCr = sniffLineBreak(head) === '\r';
   const records: number[][] = [];

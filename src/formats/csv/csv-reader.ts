@@ -26,28 +26,29 @@ const CR = 0x0d;
 /** The end-of-file character of DOS (Ctrl-Z). */
 const DOS_EOF = '\u001a';
 
-/** Bounds the memory for one row's cells; no known table has more. */
+/** Limits the memory for one row's cells; no known table has more columns. */
 const MAX_COLUMNS = 65_536;
 
-/** Times a file may be reread. A stream has to be read from its start each time. */
+/** How often a file may be reread. A stream has to be read from its start each time. */
 const MAX_REREADS = 3;
 
-/** A row that was framed and is one of the table, but not split. */
+/** A row of the table whose end was found but which is not split yet. */
 interface FramedRow {
   readonly row: number;
   readonly line: number;
   readonly span: { readonly start: number; readonly end: number };
-  /** Offset after its cells. */
+  /** Offset after the row's cells. */
   readonly cellsEnd: number;
 }
 
 /**
- * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). Finds where each row ends; csv-parse
- * splits the sound rows, a batch at a time. A malformed row is one bad record. Reading resumes on the physical line after
- * the one the row starts on, so that an unclosed quote loses one row and not the rest of the file.
+ * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). Finds where each row ends;
+ * csv-parse splits the sound rows, a batch at a time. A malformed row is one bad record. Reading resumes on the
+ * physical line after the one the row starts on, so an unclosed quote loses one row and not the rest of the file.
  *
- * Buffers the current row, up to `limit` bytes, and rows of BATCH_BYTES. A longer row is not buffered. If a stray quote
- * turns out to have opened a cell in it, it requests a reread of the file from its second line (`rereadFrom`).
+ * Buffers the current row, up to `limit` bytes, and rows of BATCH_BYTES. A longer row is not buffered. If a stray
+ * quote turns out to have opened a cell in it, the reader requests a reread of the file from the row's second line
+ * (`rereadFrom`).
  */
 export class CsvReader implements RecordReader {
   readonly #dialect: CsvDialect;
@@ -65,17 +66,17 @@ export class CsvReader implements RecordReader {
   #row = 0;
   #header: TableHeader | null = null;
   #bodyStart: number | null = null;
-  /** The header contains line breaks, and no row so far has as many cells. */
+  /** Whether the header contains line breaks and no row so far has as many cells. */
   #isHeaderDoubtful = false;
-  /** Whether the byte before the row is a CR that ends a line, so that an LF belongs to the same line break. */
+  /** Whether the byte before the row is a CR that ends a line, so an LF belongs to the same line break. */
   #afterCr = false;
   /** Whether the bytes up to the next line break belong to no row, or to a row that was already reported. */
   #isSkippingLine: boolean;
-  /** The row is longer than the limit, so its bytes are not kept. */
+  /** Whether the row is longer than the limit, so its bytes are not kept. */
   #isTooLong = false;
-  /** Whether the second line of such a row is a complete row by its cells. */
+  /** Whether the second line of such a row is a complete row, judging by its cells. */
   #isSecondARow = false;
-  /** Where to resume after a bad row that was not kept. Nothing is read until the reread. */
+  /** Offset at which to resume after a bad row that was not kept. Nothing is read until the reread. */
   #resumeAt: number | null = null;
   #rereadFrom: number | null = null;
   #rereads = 0;
@@ -92,12 +93,15 @@ export class CsvReader implements RecordReader {
     this.#framer.begin(MAX_COLUMNS);
   }
 
-  /** Null until the header is read, and if it is unreadable. */
+  /** Null until the header has been read, and if it is unreadable. */
   get header(): TableHeader | null {
     return this.#header;
   }
 
-  /** Offset at which the rows begin, after the header; null until it is known, and if a stray quote is in the header. */
+  /**
+   * Offset at which the rows begin, after the header; null until it is known, and if the header contains a stray
+   * quote.
+   */
   get bodyStart(): number | null {
     return this.#bodyStart;
   }
@@ -134,7 +138,7 @@ export class CsvReader implements RecordReader {
 
   #headerErrorAtEnd(): ItemError | null {
     if (this.#headerError !== null) return headerUnreadable(this.#headerError, this.#window.end);
-    // A stray quote may have merged all rows into the header: never drop them silently.
+    // A stray quote may have merged all rows into the header; never drop them silently.
     return this.#isHeaderDoubtful ? NO_ROW_FITS_HEADER : null;
   }
 
@@ -147,7 +151,7 @@ export class CsvReader implements RecordReader {
     let batchStart = this.#at;
     while (this.#at < this.#window.end) {
       this.#step();
-      // Going back to an earlier line ends a batch, too.
+      // Going back to an earlier line also ends a batch.
       if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
       if (this.#records.length > 0) yield this.#takeRecords();
       batchStart = this.#at;
@@ -227,14 +231,17 @@ export class CsvReader implements RecordReader {
     this.#nextRow(breaks + 1);
   }
 
-  /** Whether a stray quote seems to have joined the row from several rows: its second line is one. */
+  /** Whether a stray quote seems to have joined several rows into this one, because its second line is a row. */
   #isJoined(): boolean {
     const { secondLine } = this.#framer;
     if (secondLine < 0 || this.#header === null) return false;
     return this.#strays.isRow(this.#window.slice(this.#rowStart + secondLine, this.#at), this.#header);
   }
 
-  /** Whether a stray quote seems to have joined rows to the header. Then its first line becomes the header, as a bad record. */
+  /**
+   * Whether a stray quote seems to have joined rows to the header. If so, its first line becomes the header, and is
+   * reported as a bad record.
+   */
   #isHeaderJoined(): boolean {
     if (!this.#dialect.header) return false;
     const { secondLine, cells } = this.#framer;
@@ -285,7 +292,7 @@ export class CsvReader implements RecordReader {
       .slice(this.#rowStart, this.#rowStart + end)
       .toString()
       .trim();
-    // In a table of one column, a line of white space is a row.
+    // In a table with one column, a line of white space is a row.
     return text === DOS_EOF || (text === '' && (filled === 0 || this.#columns() !== 1));
   }
 

@@ -20,20 +20,22 @@ const YEAR = /^(19|20)\d\d$/;
 const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![\d])/;
 const STRUCTURED = /^(https?:\/\/|[[{<]|[^\s@]+@[^\s@.]+\.[^\s@]+$|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{24,}$)/i;
 
-/** What programs write for a missing value. */
+/** Strings that programs write for a missing value. */
 const MISSING = /^(|n\/?a|nan|null|nil|none|-+|\?)$/i;
 
-/** Limits of a column name. A name of `MAX_NAME_WORDS` words has only common words. */
+/** Limits of a column name. A name of `MAX_NAME_WORDS` words consists only of common words. */
 const MAX_NAME_CHARS = 60;
 const MAX_NAME_WORDS = 4;
 
 /**
- * Whether the first row of a table is a header, judged by the rows below it. `wanted` are the columns the user asked for.
+ * Whether the first row of a table is a header, judging by the rows below it. `wanted` are the columns the user
+ * asked for.
  *
- * A row mistaken for a header is lost; a header mistaken for a row only adds one text. So in a table of one column, the
- * first cell must look like a column name. A table of several columns has a header unless its first row shows signs of
- * data, because its columns are found by name. A value is always such a sign. A sentence is one too, unless another cell
- * is a name above numbers or dates: in a survey, the questions are the header. Deterministic.
+ * A row mistaken for a header is lost; a header mistaken for a row only adds one text. So in a table with one
+ * column, the first cell must look like a column name. A table with several columns has a header unless its first
+ * row shows signs of data, because its columns are found by name. A value is always such a sign. A sentence is one
+ * too, unless another cell is a name above numbers or dates: in a survey, the questions are the header.
+ * Deterministic.
  */
 export function hasHeader(rows: readonly (readonly string[])[], wanted: readonly string[]): boolean {
   const [first, ...below] = rows;
@@ -58,7 +60,10 @@ function valuesOf(rows: readonly (readonly string[])[], column: number): string[
   return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => !MISSING.test(cell));
 }
 
-/** Whether a cell of the first row is data: one of its column's values, of the same kind, or never a column name. */
+/**
+ * Whether a cell of the first row is data: equal to a value in its column, of the same kind as its values, or
+ * impossible as a column name.
+ */
 function isValue(name: string, cells: readonly string[], others: readonly string[]): boolean {
   if (name === '') return false;
   // A year or date above other numbers is a column name.
@@ -88,7 +93,10 @@ function isMadeOfNameWords(name: string): boolean {
   return words.length > 0 && words.length <= MAX_NAME_WORDS && words.every(isNameWord);
 }
 
-/** Whether the only cell of a row looks like a column name: common words, or such a word after an underscore. */
+/**
+ * Whether the only cell of a row looks like a column name: it consists of common words, or ends in one after an
+ * underscore.
+ */
 function isOnlyName(name: string): boolean {
   if (/[.!?\u2026]$/.test(name)) return false;
   const hasUnderscores = /^[\p{L}\d]+_[\p{L}\d_]+$/u.test(name);

@@ -31,7 +31,7 @@ export function headerUnreadable({ code, message }: ItemError, fileBytes: number
   );
 }
 
-/** The same error, with the number of bytes that were skipped with the row. */
+/** Adds the number of bytes that were skipped with the row to an error. */
 export function withUnread({ code, message }: ItemError, bytes: number): ItemError {
   return itemError(code, `${message}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`);
 }

@@ -12,9 +12,12 @@ export type Delimiter = (typeof DELIMITERS)[number];
 /** How a delimited table separates its cells and rows. */
 export interface CsvSeparation {
   readonly delimiter: Delimiter;
-  /** What ends a line. If CR does, so do LF and CR LF; if LF does, a CR before it is part of the line break. */
+  /**
+   * The character that ends a line. If it is CR, LF and CR LF end a line too; if it is LF, a CR before it is part
+   * of the line break.
+   */
   readonly lineBreak: '\n' | '\r';
-  /** Whether the first line names the delimiter (`sep=;`), so that the table starts on the second. */
+  /** Whether the first line names the delimiter (`sep=;`), so the table starts on the second. */
   readonly namesDelimiter: boolean;
 }
 
@@ -35,29 +38,29 @@ export class RowFramer {
   #state: State = 'start';
   #width = 0;
   #isLinewise = false;
-  /** Bytes of the row that were scanned. */
+  /** Number of bytes of the row that have been scanned. */
   #offset = 0;
   #afterCr = false;
-  /** Index of a line feed in the bytes being scanned that was looked for before: many cells may come before it. */
+  /** Index of the next line feed in the bytes being scanned, cached because many cells may come before it. */
   #lf = -1;
   /** Offset in the row after the last quote that may have closed a cell. */
   #closedAt = 0;
 
   /** Cells of the row so far. */
   cells = 0;
-  /** The same without the empty ones at the end. */
+  /** Cells of the row so far, without empty ones at the end. */
   filled = 0;
   /** Offset in the row at which the last of its first `width` cells ends. A CR before the LF that ends the row may precede it. */
   end = 0;
   /** Line breaks in quoted cells. */
   breaks = 0;
-  /** Offset in the row after the first of them; -1 if there is none. */
+  /** Offset in the row after the first of these line breaks; -1 if there is none. */
   secondLine = -1;
   /** Offset in the row of the last quote that opened a cell. */
   openedAt = 0;
   /** Whether any cell is quoted. */
   isQuoted = false;
-  /** Scanning stopped because a quoted cell continues after its closing quote, or to the next line. */
+  /** Why scanning stopped: a quoted cell continues after its closing quote, or to the next line. */
   fault: 'misquoted' | 'unclosed' | null = null;
 
   constructor({ delimiter, lineBreak }: Pick<CsvSeparation, 'delimiter' | 'lineBreak'>) {
@@ -65,7 +68,7 @@ export class RowFramer {
     this.#endsWithCr = lineBreak === '\r';
   }
 
-  /** Starts a row of a table of `width` columns. `isLinewise`: it must end on its first line. */
+  /** Starts a row of a table with `width` columns. If `isLinewise`, the row must end on its first line. */
   begin(width: number, isLinewise = false): void {
     this.#state = 'start';
     this.#width = width;
@@ -188,7 +191,7 @@ export class RowFramer {
     this.#afterCr = false;
   }
 
-  /** A CR LF in a table whose lines end with CR is one line break, which the line after the first byte begins with. */
+  /** In a table whose lines end with CR, a CR LF is one line break; the second line begins after its first byte. */
   #countBreaks(bytes: Buffer, from: number, to: number, base: number): void {
     if (!this.#endsWithCr) {
       for (let at = this.#nextLf(bytes, from); at < to; at = this.#nextLf(bytes, at + 1)) {
@@ -217,14 +220,14 @@ export class RowFramer {
 
 type Separation = Pick<CsvSeparation, 'delimiter' | 'lineBreak'>;
 
-/** The cells of one row. */
+/** Splits one row into cells. */
 export function splitRow(row: Buffer, separation: Separation): string[] {
   return splitRows(row, [{ start: 0, end: row.length }], separation)[0]!;
 }
 
 /**
- * Cells of rows whose ends and quotes were found to be sound: ranges of the bytes, in order, each without its line break.
- * Many rows at a time: a new parser costs as much as several rows.
+ * Splits rows whose ends and quotes were found to be sound into cells. The rows are given as byte ranges, in order,
+ * without line breaks. Splits many rows at a time, because a new parser costs as much as several rows.
  */
 export function splitRows(
   bytes: Buffer,

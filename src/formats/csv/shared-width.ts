@@ -1,32 +1,33 @@
 import { type CsvSeparation, RowFramer } from './row-framer.ts';
 
-/** The number of cells that the rows of a table share, which is not that of its first row. */
+/** The number of cells shared by the rows of a table, if it differs from that of the first row. */
 export interface SharedWidth {
   readonly cells: number;
-  /** The header has one name less, because the rows begin with their number, as R and pandas write them. */
+  /** Whether the header has one name fewer because each row begins with its number, as written by R and pandas. */
   readonly isNumbered: boolean;
 }
 
-/** Rows to examine. */
+/** Maximum rows to examine. */
 const MAX_ROWS = 100;
 
-/** Share of the examined rows that have to agree on a width other than the first row's. */
+/** Fraction of the examined rows that must agree on a width other than the first row's. */
 const AGREEING = 0.9;
 
-/** Names of columns that hold the numbers of rows. */
+/** Names of columns that contain row numbers. */
 const NUMBERS = /^(?:\w*id|index|key|line|no|nr|num|number|row)$/i;
 
 interface MeasuredRow {
   readonly cells: number;
   readonly filled: number;
-  /** Its first cell, if that is short and has neither delimiters nor quotes in it. */
+  /** The first cell, if it is short and contains neither delimiters nor quotes. */
   readonly begin: string;
 }
 
 /**
- * The width that nearly all rows of the table that starts with `head` share, if it is more of them than fit the first row,
- * whose names are then fitted to it; null if the first row counts. `isComplete`: the head is the whole file. Empty cells at
- * the end of a row fit any width. A row of one cell fits nothing: without a delimiter nothing was separated.
+ * Finds the width that nearly all rows of the table that starts with `head` share, if more rows have it than fit
+ * the first row; the names in the first row must then be fitted to it. Null if the first row's width applies.
+ * `isComplete` means that the head is the whole file. Empty cells at the end of a row fit any width. A row with one
+ * cell does not count, because it contains no delimiter.
  */
 export function sharedWidth(head: Buffer, isComplete: boolean, dialect: CsvSeparation): SharedWidth | null {
   const [first, ...rows] = measuredRows(head, isComplete, dialect);
@@ -44,7 +45,7 @@ export function sharedWidth(head: Buffer, isComplete: boolean, dialect: CsvSepar
   return { cells: best.cells, isNumbered: lacksName && areConsecutive(rows) };
 }
 
-/** The rows in the head, forwards only: the lines of one that is misquoted are passed over. */
+/** Measures the rows in the head, without going back: the lines of a misquoted row are skipped. */
 function measuredRows(head: Buffer, isComplete: boolean, dialect: CsvSeparation): MeasuredRow[] {
   const framer = new RowFramer(dialect);
   const lineBreak = dialect.lineBreak.charCodeAt(0);

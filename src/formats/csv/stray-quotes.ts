@@ -6,12 +6,12 @@ const SPACE = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Limit on rescanned bytes, as a multiple of the bytes before them plus the row limit: keeps reading linear. */
+/** Limit on rescanned bytes, as a multiple of the bytes before them plus the row limit. Keeps reading linear. */
 const MAX_RESCANS = 4;
 
 /**
- * Distinguishes rows joined by a stray quote from a cell of several lines, and limits rescanning because of such quotes.
- * Once the limit is exceeded, rows in the part scanned so far may not span lines.
+ * Distinguishes rows joined by a stray quote from a cell with several lines, and limits rescanning because of such
+ * quotes. Once the limit is exceeded, rows in the part scanned so far must not span lines.
  */
 export class StrayQuotes {
   readonly #dialect: CsvDialect;
@@ -39,14 +39,15 @@ export class StrayQuotes {
       this.#linewiseUntil = Math.max(this.#linewiseUntil, reached);
   }
 
-  /** Whether the first of the lines is by its cells a complete row of a table with several columns. */
+  /** Whether the first of the lines is a complete row of a table with several columns, judging by its cells. */
   isRow(lines: Buffer, header: TableHeader): boolean {
     return header.names.length > 1 && this.#isLine(lines) && header.fits(this.#probe);
   }
 
   /**
-   * The column names in the first line of a header of `cells` cells that a stray quote seems to have joined from several
-   * lines: that line and the next non-blank one of `below` have as many cells as the whole header. Null for any other.
+   * Returns the column names in the first line of a header with `cells` cells that a stray quote seems to have
+   * joined from several lines: that line and the next non-blank one of `below` have as many cells as the whole
+   * header. Null for any other header.
    */
   namesIn(first: Buffer, below: Buffer, cells: number): string[] | null {
     let next = below.findIndex((byte) => byte !== SPACE && byte !== LF && byte !== CR);
@@ -59,7 +60,7 @@ export class StrayQuotes {
     return splitRow(whole.subarray(0, this.#probe.end), this.#dialect);
   }
 
-  /** Whether the first line is complete in itself. */
+  /** Whether the first line is a complete row on its own. */
   #isLine(lines: Buffer): boolean {
     this.#probe.begin(Infinity, true);
     const end = this.#probe.scan(lines);

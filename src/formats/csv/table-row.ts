@@ -4,16 +4,16 @@ import type { SharedWidth } from './shared-width.ts';
 const NO_COLUMN = -1;
 const NO_NAMES: readonly string[] = [];
 
-/** The column names of a table and their positions. Of equal names, the first wins. */
+/** The column names of a table and their positions. If names are equal, the first one counts. */
 export class TableHeader {
   readonly names: readonly string[];
-  /** Cells of the header row, as many as columns where it lacks the name of the first. */
+  /** Number of cells in the header row, or of columns if it lacks a name for the first one. */
   readonly written: number;
-  /** Least number of cells of a row: those of unnamed columns at the end may be missing. */
+  /** Minimum number of cells of a row: those of unnamed columns at the end may be missing. */
   readonly #least: number;
   readonly #exact = new Map<string, number>();
   readonly #folded = new Map<string, number>();
-  /** Cache of lookups: every row is asked for the same few names. */
+  /** Cache of lookups, since every row is asked for the same few names. */
   readonly #cache = new Map<string, number>();
 
   /** Names columns by position: `1`, `2` and so on. */
@@ -21,7 +21,9 @@ export class TableHeader {
     return new TableHeader(Array.from({ length: columns }, (_, index) => String(index + 1)));
   }
 
-  /** The names in a header, fitted to the width of its rows: without those behind it, or with columns named by position. */
+  /**
+   * Fits the names in a header to the width of its rows: drops surplus names, or names further columns by position.
+   */
   static fitted(cells: readonly string[], width: SharedWidth | null): TableHeader {
     if (width === null) return new TableHeader(cells);
     if (width.isNumbered) return new TableHeader(['1', ...cells], width.cells);
@@ -43,7 +45,10 @@ export class TableHeader {
     });
   }
 
-  /** Whether a row of so many cells, `filled` without the empty ones at its end, is one of the table. */
+  /**
+   * Whether a row belongs to the table, given its number of cells, and that without empty ones at its end
+   * (`filled`).
+   */
   fits({ cells, filled }: { readonly cells: number; readonly filled: number }): boolean {
     return filled <= this.names.length && cells >= this.#least;
   }

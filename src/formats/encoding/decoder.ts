@@ -1,14 +1,14 @@
 import { REPLACEMENT } from './likely-encoding.ts';
 
-/** Turns the bytes of a file into UTF-8, piece by piece. */
+/** Converts the bytes of a file to UTF-8, piece by piece. */
 export interface Decoder {
   write(chunk: Buffer): Buffer;
   end(): Buffer;
 }
 
 /**
- * Replaces bytes that are undefined in the file's encoding. Never valid in UTF-8, so only the record that contains it is
- * reported as wrongly encoded.
+ * Replacement for bytes that are undefined in the file's encoding. Never valid in UTF-8, so only the record that
+ * contains it is reported as wrongly encoded.
  */
 const UNDECODABLE = Buffer.of(0xff);
 
@@ -16,13 +16,13 @@ export const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
 
 const MARK_BYTES = { 'utf-8': 3, 'utf-16le': 2, 'utf-16be': 2 };
 
-/** Number of bytes of the byte order mark that a file begins with; 0 without one. */
+/** Number of bytes in the byte order mark at the beginning of a file; 0 if there is none. */
 export function markBytes(head: Buffer): number {
   const encoding = encodingByMark(head);
   return encoding === null ? 0 : MARK_BYTES[encoding];
 }
 
-/** The encoding indicated by the byte order mark; null without one. */
+/** The encoding indicated by the byte order mark; null if there is none. */
 export function encodingByMark(head: Buffer): keyof typeof MARK_BYTES | null {
   if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
@@ -31,8 +31,8 @@ export function encodingByMark(head: Buffer): keyof typeof MARK_BYTES | null {
 }
 
 /**
- * A decoder for a file that starts with `head`: by the byte order mark, which has priority and is skipped, otherwise by
- * `encoding` (a WHATWG label), otherwise UTF-8. Throws RangeError for an unknown label.
+ * Chooses the decoder for a file that starts with `head`: by the byte order mark, which has priority and is
+ * skipped, or else by `encoding` (a WHATWG label), or else UTF-8. Throws RangeError for an unknown label.
  */
 export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
   const mark = encodingByMark(head);
@@ -61,7 +61,7 @@ function decoderOf(label: string): Decoder {
   }
 }
 
-/** The parts of a text as UTF-8, with `UNDECODABLE` between them. */
+/** Encodes the parts of a text as UTF-8, with `UNDECODABLE` between them. */
 function markUndecodable(parts: readonly string[]): Buffer {
   if (parts.length === 1) return Buffer.from(parts[0]!);
   return Buffer.concat(
@@ -82,7 +82,7 @@ function skipFirst(bytes: number, decoder: Decoder): Decoder {
   };
 }
 
-/** Unpaired surrogates are undecodable, and so is half a unit at the end. */
+/** Unpaired surrogates are undecodable, and so is an incomplete unit at the end. */
 function utf16Decoder(isBigEndian: boolean): Decoder {
   let rest: Buffer = Buffer.alloc(0);
   return {

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Min length of encoded data in characters: a single line of words and names may use the same alphabet. */
+/** Minimum length of encoded data in characters: a single line of words and names may use the same alphabet. */
 const MIN_LENGTH = 64;
-/** Min length of a single token that proves to be encoded, because it decodes to words. */
+/** Minimum length of a single token that counts as encoded because it decodes to words. */
 const MIN_TOKEN_LENGTH = 16;
-/** Min different characters of such a token. */
+/** Minimum number of different characters in such a token. */
 const MIN_TOKEN_CHARACTERS = 8;
 const MAX_DECODED_LENGTH = 4096;
 
@@ -15,21 +15,21 @@ const ARMOUR =
 const BASE64_LINE = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const HEX_LINE = /^(?:[0-9a-f]{2}[ :]?)+$/i;
 
-/** Characters by number: character references of HTML, quoted-printable. */
+/** Characters given by number: HTML character references, quoted-printable. */
 const ESCAPES = /&#(?:x[\da-f]{1,6}|\d{1,7});|=[\da-f]{2}/gi;
 const MIN_ESCAPES = 8;
 
 interface EncodedTextOptions {
   /** Whether the text is complete, rather than the beginning of one. */
   readonly isAll: boolean;
-  /** Which part of a text makes it encoded; default: most of it. */
+  /** How much of a text must be encoded for it to count as encoded; default: most of it. */
   readonly part?: 'most' | 'all';
 }
 
 /**
- * Whether a text is encoded: uuencode, yEnc or BinHex by their first line; PEM and OpenPGP by their armor; a data URL; one
- * token that decodes to words; or mostly lines of equal width in base64 or hex, or characters by number. Takes time in
- * proportion to the length of the text.
+ * Whether a text is encoded: uuencode, yEnc or BinHex, by their first line; PEM and OpenPGP, by their armor; a data
+ * URL; one token that decodes to words; or mostly lines of equal width in base64 or hex, or characters given by
+ * number. Takes time in proportion to the length of the text.
  */
 export function isEncodedText(text: string, { isAll, part = 'most' }: EncodedTextOptions): boolean {
   if (
@@ -46,7 +46,7 @@ export function isEncodedText(text: string, { isAll, part = 'most' }: EncodedTex
   return length > 0 && length > text.replace(/\s+/g, '').length * LEAST[part];
 }
 
-/** More than this share of the characters of a text, white space aside. */
+/** A text is encoded if more than this fraction of its characters is, ignoring white space. */
 const LEAST = { most: 0.5, all: 0.99 } as const;
 
 /** Checks the first line, and that the second line has the length that its first character encodes. */
@@ -59,13 +59,13 @@ function isUuencoded(text: string): boolean {
   return bytes > 0 && Math.abs(line.length - 1 - Math.ceil(bytes / 3) * 4) <= 1;
 }
 
-/** Characters of a text that stand for others by their numbers. */
+/** Number of characters in a text that belong to characters given by number. */
 function escapedLength(text: string): number {
   const found = text.match(ESCAPES) ?? [];
   return found.length < MIN_ESCAPES ? 0 : found.join('').length;
 }
 
-/** Characters of a text in blocks of base64 or hex. */
+/** Number of characters in a text that are in blocks of base64 or hex. */
 function blocksLength(text: string, isAll: boolean): number {
   if (text.length < MIN_LENGTH) return 0;
   const lines = text.split(/\r?\n/);
@@ -82,7 +82,7 @@ function blocksLength(text: string, isAll: boolean): number {
   return length < MIN_LENGTH ? 0 : length;
 }
 
-/** The index after a block of lines of equal width in an alphabet of encodings, and a shorter last one. */
+/** Index after a block of lines of equal width in an alphabet of encodings, the last of which may be shorter. */
 function endOfBlock(lines: readonly string[], start: number): number {
   const width = lines[start]!.length;
   const isEncoded = (line: string | undefined): line is string =>
@@ -100,12 +100,12 @@ function isBlock(lines: readonly string[], isAll: boolean): boolean {
   return lines.every((line) => BASE64_LINE.test(line)) && isMixed && (!isAll || text.length % 4 !== 1);
 }
 
-/** Whether a token of base64 or hex decodes to words: an id, or a long word, decodes to arbitrary bytes. */
+/** Whether a token of base64 or hex decodes to words. An id or a long word decodes to arbitrary bytes. */
 function decodesToWords(token: string): boolean {
-  // Hex is part of this alphabet; a text of several words is rejected at its first space.
+  // Hex is part of this alphabet; text with several words is rejected at its first space.
   if (token.length < MIN_TOKEN_LENGTH || !BASE64_LINE.test(token)) return false;
   const start = token.slice(0, MAX_DECODED_LENGTH);
-  // One letter again and again decodes to letters as well.
+  // A repeated letter decodes to letters too.
   if (new Set(start).size < MIN_TOKEN_CHARACTERS) return false;
   const isHex = /^(?:[\da-f]{2})+$/i.test(start) && /[a-f]/i.test(start);
   const bytes = Buffer.from(start, isHex ? 'hex' : 'base64');

@@ -16,11 +16,12 @@ const CLOSE_BRACE = 0x7d;
 type Phase = 'start' | 'between' | 'value' | 'after' | 'done';
 
 /**
- * Reads each value of a JSON array, or of a sequence of JSON values, as a record, in one pass over the bytes. Buffers at most
- * one value (up to `limit` bytes) and one piece of the file.
+ * Reads each value of a JSON array, or of a sequence of JSON values, as a record, in one pass over the bytes.
+ * Buffers at most one value (up to `limit` bytes) and one piece of the file.
  *
- * The reader finds the end of a value by brackets and quotes alone; `JSON.parse` checks it. The first value that is not valid
- * JSON is one bad record, and nothing after it is read, because brackets and quotes can no longer be trusted.
+ * The reader finds the end of a value by brackets and quotes alone; `JSON.parse` validates it. The first value that
+ * is not valid JSON is one bad record, and nothing after it is read, because brackets and quotes can no longer be
+ * trusted.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -38,13 +39,13 @@ export class JsonReader implements RecordReader {
   #depth = 0;
   #inString = false;
   #isEscaped = false;
-  /** The value exceeds the limit, so its bytes are no longer buffered. */
+  /** Whether the value exceeds the limit, so its bytes are no longer buffered. */
   #isTooLarge = false;
   #arrayEnd: number | null = null;
 
   /**
-   * `member`: an array that is a member of an object. The input starts at its bracket, which is at `bracket` in the file,
-   * and whatever follows the array is ignored.
+   * `member` is an array that is a member of an object. The input starts at its bracket, which is at `bracket` in
+   * the file, and everything after the array is ignored.
    */
   constructor(
     shape: 'array' | 'values' | 'member',
@@ -111,7 +112,7 @@ export class JsonReader implements RecordReader {
     }
   }
 
-  /** Index of the quote that ends the current string, or the length if it goes on. */
+  /** Index of the quote that ends the current string, or the length if it continues. */
   #skipString(piece: Buffer, from: number): number {
     for (let index = from; index < piece.length; index++) {
       const byte = piece[index]!;
@@ -154,7 +155,7 @@ export class JsonReader implements RecordReader {
     else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
       if (isAtTop) {
         this.#endValue(this.#at - 1, records);
-        // A number or word has no brackets: this one closes the array.
+        // A number or word has no brackets, so this one closes the array.
         if (this.#phase === 'between') this.#readOutside(byte, records);
       } else if (--this.#depth === 0) this.#endValue(this.#at, records);
     }

@@ -50,7 +50,7 @@ function toContent(value: unknown, bytes: Buffer): RecordContent | null {
   return typeof value === 'object' && value !== null ? new JsonFields(value, bytes) : null;
 }
 
-/** In valid JSON, characters between tokens up to this code are white space. */
+/** Characters between tokens of valid JSON are white space if they are at or below this code. */
 const SPACE = 0x20;
 
 /**

@@ -42,7 +42,7 @@ export function valueEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** The members of the object that starts at `from`, in order, as far as the bytes contain them. */
+/** Yields the members of the object that starts at `from`, in order, as far as the bytes contain them. */
 export function* listMembers(bytes: Buffer, from: number): Generator<Member, void> {
   let at = skipSpace(bytes, from + 1);
   while (bytes[at] === QUOTE) {

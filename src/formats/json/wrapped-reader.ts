@@ -3,7 +3,7 @@ import { badRecord, type RecordBatch, type RecordReader, type SourceRecord } fro
 import { JsonReader } from './json-reader.ts';
 import { parseJsonRecord } from './json-record.ts';
 
-/** Start of the array of records in the object that wraps it. */
+/** Start of the array of records in the wrapper object. */
 export interface WrappedArray {
   /** Offset of its bracket. */
   readonly start: number;
@@ -12,15 +12,16 @@ export interface WrappedArray {
 }
 
 /**
- * Reads an object that wraps an array of records. The rest of the object is one last record, unless the array is malformed:
- * then nothing after that is read. Buffers as much as the array reader, and up to `limit` bytes of the rest.
+ * Reads an object that wraps an array of records. The rest of the object is one last record, unless the array is
+ * malformed; then nothing after it is read. Buffers as much as the array reader, and up to `limit` bytes of the
+ * rest.
  */
 export class WrappedReader implements RecordReader {
   readonly rereadFrom = null;
   readonly #array: WrappedArray;
   readonly #limit: number;
   readonly #reader: JsonReader;
-  /** The object, with null in place of the array. */
+  /** The wrapper object, with null in place of the array. */
   readonly #wrapper: Buffer[] = [];
   #wrapperBytes = 0;
   /** Offset in the file after the last piece. */

@@ -39,12 +39,12 @@ export class ParquetRow implements Fields {
   }
 }
 
-/** The column that a name or a path leads to; undefined if there is none. */
+/** The column to which a name or a path leads; undefined if there is none. */
 export function columnOf(header: TableHeader, name: string): number | undefined {
   return header.column(name) ?? nestedColumn(header, name)?.[0];
 }
 
-/** The column that a path begins with, and the names after it; null if there is none. */
+/** The column with which a path begins, and the names after it; null if there is none. */
 function nestedColumn(header: TableHeader, path: string): readonly [number, readonly string[]] | null {
   if (!path.includes('.')) return null;
   const names = path.split('.');
@@ -55,7 +55,7 @@ function nestedColumn(header: TableHeader, path: string): readonly [number, read
   return null;
 }
 
-/** The value at a path of names; in a list, the values of its elements. */
+/** The value at a path of names; for a list, the values of its elements. */
 function valueAt(value: unknown, names: readonly string[]): unknown {
   if (isReadonlyArray(value)) {
     const found = value.map((element) => valueAt(element, names)).filter((each) => each !== undefined);

@@ -6,14 +6,19 @@ import { batch, lineBytes, opened, type ReadRequest, type ReadRow } from './chil
 import { columnOf, ParquetRow } from './parquet-row.ts';
 import { damaged, type OpenTable, ReaderCrashedError, TableProcess, tooLarge } from './table-process.ts';
 
-/** A file may expand to this size, and beyond it to this multiple of its own size, like the DEFLATE of a gzip file. */
+/**
+ * A file may expand to this size, and beyond that to this multiple of its own size, like the DEFLATE of a gzip
+ * file.
+ */
 const FREE_BYTES = 1024 * 1024 * 1024;
 const MAX_FACTOR = 1000;
 
-/** Cost of a row in addition to its values: a file can repeat a row in no bytes at all. */
+/** Cost of a row in addition to its values, because a file can repeat a row in no bytes at all. */
 const ROW_BYTES = 64;
 
-/** Rows to decode at once after the reader crashed: their values fit into its memory. */
+/**
+ * Number of rows to decode at a time after the reader crashed, few enough for their values to fit into its memory.
+ */
 const FEW_ROWS = 16;
 
 /** Maximum bytes of the names of all columns. */
@@ -29,13 +34,13 @@ export interface RowOptions {
   readonly fromRow?: number | undefined;
   /** Called with the names of the columns, and the paths of text inside them, before the first row. */
   readonly onColumns?: (names: readonly string[]) => void;
-  /** Called with each batch: its size in bytes, and the fraction of the file read so far. */
+  /** Called with the size of each batch in bytes, and the fraction of the file read so far. */
   readonly onRows?: (bytes: number, share: number) => void;
 }
 
 /**
- * Returns the rows of a file in batches, as records without lines. A process of its own reads them; this one holds two
- * batches. Throws ParquetProblem if the rest of the file cannot be read, after the rows before.
+ * Yields the rows of a file in batches, as records without lines. A separate process reads them; this one holds two
+ * batches. Throws ParquetProblem after the rows before it if the rest of the file cannot be read.
  */
 export async function* readRows(file: OpenTable, options: RowOptions): AsyncGenerator<RecordBatch, void> {
   const rows = new RowReader(file, options);
@@ -60,7 +65,7 @@ class RowReader {
     this.#bytesLeft = FREE_BYTES + file.bytes * MAX_FACTOR;
   }
 
-  /** Reads from the next row on. `range`: maximum number of rows to decode at once, or null. */
+  /** Reads from the next row on. `range` is the maximum number of rows to decode at a time, or null. */
   async *read(range: ReadRequest['range']): AsyncGenerator<RecordBatch, void> {
     const { signal, wanted, recordBytes } = this.#options;
     const process = new TableProcess([this.#file.handle.fd]);
@@ -93,7 +98,7 @@ class RowReader {
           if (records.length > 0) yield records;
           return;
         }
-        // The process reads on while these rows are processed.
+        // The process continues reading while these rows are processed.
         coming = ask();
         coming.catch(() => {});
         yield records;

@@ -25,12 +25,12 @@ function unreadable(message: string): ParquetProblem {
   return new ParquetProblem(itemError('UNREADABLE_SOURCE', message));
 }
 
-/** The file breaks the format. `what` names the part, in our own words. */
+/** Error for a file that violates the format. `what` names the part, in our own words. */
 export function damaged(what: string): ParquetProblem {
   return unreadable(`the Parquet file is damaged: ${what}`);
 }
 
-/** The file exceeds a limit that bounds memory. */
+/** Error for a file that exceeds a limit on memory. */
 export function tooLarge(what: string): ParquetProblem {
   return new ParquetProblem(itemError('ITEM_TOO_LARGE', what));
 }
@@ -59,14 +59,15 @@ export interface OpenTable {
 export class TableProcess {
   readonly #process: LineProcess;
 
-  /** `descriptors`: become the descriptors 3 and following of the process. They may be closed once this returns. */
+  /** `descriptors` become descriptors 3 and up in the process. The caller may close them once this returns. */
   constructor(descriptors: readonly number[]) {
     this.#process = new LineProcess(ENTRY, { memoryBytes: MEMORY_BYTES, descriptors });
   }
 
   /**
-   * Asks for an answer of up to `maxBytes`. Rejects with ParquetProblem, also if the process crashes on the file or takes
-   * longer than `processorMs`, and with the signal's reason; a crash, an excess and an abort end the process.
+   * Asks for an answer of up to `maxBytes`. Rejects with ParquetProblem, including if the process crashes on the
+   * file or takes longer than `processorMs`, or with the signal's reason. A crash, an excess or an abort ends the
+   * process.
    */
   async ask<T extends { readonly cpuMs: number; readonly problem?: Problem | undefined }>(
     request: Request,

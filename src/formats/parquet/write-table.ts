@@ -3,7 +3,7 @@ import { openUnnamedFile } from '../../files/unnamed-file.ts';
 import { copied, opened } from './child/messages.ts';
 import { type OpenTable, TableProcess } from './table-process.ts';
 
-/** A row is left out, or written with this text in the added column. */
+/** A row is omitted, or written with this text in the added column. */
 export type RowChoice = 'left-out' | { readonly added: string | null };
 
 export interface TableCopy {
@@ -17,12 +17,12 @@ export interface TableCopy {
   readonly signal: AbortSignal;
 }
 
-/** Characters of choices to write at once. */
+/** Maximum characters of choices to write at a time. */
 const PIECE_CHARS = 256 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
 const MAX_OPENED_BYTES = 64 * 1024 * 1024;
-/** Processor time of a copy: a fixed part, and a part for each megabyte of the file. */
+/** Processor time allowed for a copy: a fixed part, and a part for each megabyte of the file. */
 const [COPY_MS, COPY_MS_PER_MB] = [120_000, 2000] as const;
 
 /**
@@ -56,7 +56,7 @@ export async function copyTable({ table, addedColumn, choices, write, signal }: 
   }
 }
 
-/** Writes a CSV table with a row for each row: whether it is kept, and the text to add. */
+/** Writes the choices as a CSV table, one row for each row: whether to keep it, and the text to add. */
 async function writeChoices(choices: AsyncIterable<readonly RowChoice[]>, to: FileHandle): Promise<void> {
   let piece = '';
   for await (const batch of choices) {

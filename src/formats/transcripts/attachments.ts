@@ -8,8 +8,8 @@ const NOT_JUDGED = {
 } as const;
 
 /**
- * Makes one item per attachment, numbered from 1 within its kind. The part of an only attachment has no number. Only images
- * whose bytes are in the record are judged.
+ * Makes one item per attachment, numbered from 1 within its kind. The part of a single attachment has no number.
+ * Only images whose bytes are in the record are judged.
  */
 export function draftAttachments(attachments: readonly Attachment[], suffix: string): Draft[] {
   const total: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
@@ -92,7 +92,7 @@ export function decodeImage(text: string): Buffer | ItemError {
   return text.length < MIN_BASE64 ? ABSENT : decodeBase64(text);
 }
 
-/** A shorter string is a file name: no image is this small. */
+/** A shorter string is a file name, because no image is this small. */
 const MIN_BASE64 = 64;
 
 function decodeBase64(base64: string): Buffer | ItemError {

@@ -4,7 +4,7 @@ import { isBlank, createFailedDraft, type RecordDrafts } from './draft.ts';
 import { toText } from './values.ts';
 import { countWords, hasWords, isIdName, isReference, isTextName, looksLikeId } from './wording.ts';
 
-/** Names of text columns, most likely first: the last ones are from common sets of test prompts and comments. */
+/** Names of text columns, most likely first. The last ones come from common sets of test prompts and comments. */
 const TEXT_NAMES = [
   ...['text', 'content', 'body', 'message', 'comment', 'prompt', 'prompt_text', 'comment_text', 'test_case'],
 ];
@@ -14,7 +14,7 @@ export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
 
 export const VALUE_NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
-/** The first column with a name for text that contains text; null if there is none. */
+/** Finds the first column with a name for text that contains text; null if there is none. */
 export function findKnownColumn(fields: Fields): string | null {
   return TEXT_NAMES.find((name) => typeof toText(fields.get(name)) === 'string') ?? null;
 }

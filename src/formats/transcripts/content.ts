@@ -34,10 +34,10 @@ export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<un
   ['input_file', 'file'],
 ]);
 
-/** Fields of an attachment that say how to read it. */
+/** Fields of an attachment that specify how to read it. */
 export const ATTACHMENT_SETTINGS: ReadonlySet<string> = new Set(['detail', 'format']);
 
-/** Whether the `type` of an object in a message is one of the known layouts, so it is not content. */
+/** Whether the `type` of an object in a message belongs to a known layout and is therefore not content. */
 export function isKnownType(type: unknown): boolean {
   return type === 'function' || TEXT_PARTS.has(type) || ATTACHMENT_PARTS.has(type);
 }

@@ -28,7 +28,7 @@ import { isIdName, looksLikeId } from './wording.ts';
 
 /** How to read the records of one file. */
 export interface RecordOptions {
-  /** Columns the user named; null if records are recognised by their names. */
+  /** Columns the user named; null to recognise records by their names. */
   readonly textColumns: readonly string[] | null;
   /** Columns for records without a known name (`chooseTextColumns`). */
   readonly foundColumns: readonly string[];
@@ -37,7 +37,7 @@ export interface RecordOptions {
   readonly audit: Audit;
   /** Whether the records are the messages of a chat. */
   readonly isChat: boolean;
-  /** No column of the file is recognised as its text, so none of its records is judged. */
+  /** Whether no column of the file is recognised as its text, so none of its records is judged. */
   readonly isWithoutText: boolean;
 }
 
@@ -113,7 +113,10 @@ function draftContent(content: RecordContent, options: RecordOptions, onSkipped:
   );
 }
 
-/** Makes the items of the object around the records, which may hold other records. Returns no drafts if it has no text. */
+/**
+ * Makes the items of the object around the records, which may contain other records. Returns no drafts if it has no
+ * text.
+ */
 function draftWrapper(fields: Fields, options: RecordOptions, onSkipped: OnSkipped): RecordDrafts {
   const { audit, textColumns } = options;
   const main = textColumns === null ? recognise(fields, options, onSkipped) : null;
@@ -124,8 +127,8 @@ function draftWrapper(fields: Fields, options: RecordOptions, onSkipped: OnSkipp
 }
 
 /**
- * Joins the non-blank texts of the named columns by an empty line, and adds the elements of those that hold lists, and the
- * items in those that hold objects. Returns at least one draft.
+ * Joins the non-blank texts of the named columns by an empty line, and adds the elements of columns that contain
+ * lists and the items in columns that contain objects. Returns at least one draft.
  */
 function draftNamedColumns(
   fields: Fields,

@@ -5,11 +5,11 @@ import { isEncodedText } from '../encoding/encoded-text.ts';
 interface DraftBase {
   /** Suffix of the item's id after its record's id: empty, or `#` and a part that is unique in the record. */
   readonly suffix: string;
-  /** The item's role counts; absent is the same as null. */
+  /** The item's role counts; absent means null. */
   readonly roles?: RoleCounts | null;
-  /** Part of the record (see `nestInPart`); absent is the same as null. */
+  /** Part of the record (see `nestInPart`); absent means null. */
   readonly part?: string | null;
-  /** For a turn that is an item of its own: its 1-based number in the record; absent is the same as null. */
+  /** For a turn that is an item of its own, its 1-based number in the record; absent means null. */
   readonly turn?: number;
 }
 
@@ -72,10 +72,10 @@ export function createResponseDraft(suffix: string, prompt: string | null, respo
 }
 
 export const ENCODED = errorWithReason('encoded_content', 'encoded data in a record is not judged');
-/** Maximum characters of a string to examine. */
+/** Maximum characters of a string that are examined. */
 const EXAMINED_CHARS = 64 * 1024;
 
-/** Replaces the draft by an error if it contains encoded data, whose letters are not words. */
+/** Replaces a draft by an error if it contains encoded data, whose letters are not words. */
 export function rejectEncoded(draft: Draft): Draft {
   const { request } = draft;
   if (request?.modality !== 'text') return draft;
@@ -84,7 +84,10 @@ export function rejectEncoded(draft: Draft): Draft {
   return { ...draft, request: null, modality: 'text', requestType, error: ENCODED };
 }
 
-/** Texts to check. The earlier turns of a conversation that is judged at every turn are items of their own. */
+/**
+ * Lists the texts to check. The earlier turns of a conversation that is judged at every turn are items of their
+ * own.
+ */
 function listTexts(request: TextRequest): readonly (string | null)[] {
   switch (request.requestType) {
     case 'prompt':

@@ -16,7 +16,7 @@ const NO_GENERATION = errorWithReason(
   'there is no prompt with a response that could be replayed as a stream',
 );
 
-/** Turns a generation into one response; returns other drafts unchanged. */
+/** Joins the chunks of a generation into one response; returns other drafts unchanged. */
 export function joinChunks(draft: Draft): Draft {
   if (draft.request === null || draft.request.requestType !== 'generation') return draft;
   const { prompt, chunks } = draft.request;

@@ -48,9 +48,12 @@ export interface NestedOptions {
 interface Context {
   /** Minimum words to judge it under any name. */
   readonly minWords: number;
-  /** The text of its turn, which is judged already. */
+  /** Text of its turn, which has already been judged. */
   readonly turnText: string;
-  /** The image of the attachment it belongs to, or empty for other attachments, whose data has an item already. */
+  /**
+   * Image of the attachment to which the string belongs, or empty for other attachments, whose data already has an
+   * item.
+   */
   readonly attachment: string | null;
 }
 
@@ -66,7 +69,7 @@ export class NestedItems {
   readonly #drafts: Draft[] = [];
   readonly #path: string[] = [];
   readonly #parts = new PartCounter();
-  /** Cached, because records repeat few names many times. */
+  /** Cached, because records repeat a few names many times. */
   readonly #textNames = new Map<string, boolean>();
   #searchable = MAX_SEARCHED_CHARS;
   #pieces = 0;
@@ -84,7 +87,7 @@ export class NestedItems {
     return this.#pieces > before;
   }
 
-  /** Makes an item of each element of a list of texts, so that the number of its part is that of the element. */
+  /** Makes an item of each element of a list of texts, so the number of its part is that of the element. */
   addElements(name: string, elements: readonly unknown[]): void {
     this.#path.push(name);
     for (const element of elements) {
@@ -94,7 +97,10 @@ export class NestedItems {
     this.#path.pop();
   }
 
-  /** Searches the rest of turns or message parts whose text is judged already. `name` is null if the list is the record. */
+  /**
+   * Searches the rest of turns or message parts whose text has already been judged. `name` is null if the list is
+   * the record.
+   */
   addRestOfTurns(name: string | null, list: readonly unknown[]): void {
     if (name !== null) this.#path.push(name);
     this.#restOfTurns(name ?? '', list, 0);
@@ -131,7 +137,7 @@ export class NestedItems {
     }
   }
 
-  /** `name`: name of the value or of the list that contains it. */
+  /** `name` is the name of the value or of the list that contains it. */
   #value(name: string, value: unknown, level: number, context: Context): void {
     if (typeof value === 'string') this.#text(name, value, context);
     else if (typeof value !== 'object' || value === null) return;
@@ -189,7 +195,10 @@ export class NestedItems {
     }
   }
 
-  /** `used`: names of the author and the content. A list under such a name can contain more than the turn's text. */
+  /**
+   * `used` contains the names of the author and the content. A list under such a name can contain more than the
+   * turn's text.
+   */
   #restOfTurn(fields: Fields, used: readonly string[], text: string, level: number): void {
     const judged = spelledNames(fields, used);
     for (const name of fields.names()) {
@@ -259,7 +268,7 @@ export class NestedItems {
   }
 }
 
-/** Makes a conversation's index count from the record's first item. `first`: number of items before these. */
+/** Makes a conversation's index count from the record's first item. `first` is the number of items before these. */
 function offsetConversation(first: number, draft: Draft): Draft {
   if (draft.error !== null || draft.request.requestType !== 'multiturn') return draft;
   const { conversation } = draft.request;
@@ -280,7 +289,10 @@ function attachmentContext(value: object, context: Context): Context {
   return { ...context, attachment: (kind === 'image' ? findImage(value)?.text : null) ?? '' };
 }
 
-/** Whether a string that is not text is an id or a setting of a message, as in OpenAI's layout, so nobody misses it. */
+/**
+ * Whether a string that is not text is an id or a setting of a message, as in OpenAI's layout, and therefore need
+ * not be reported as skipped.
+ */
 function isMessageLabel(name: string, text: string, context: Context): boolean {
   if (context === OUTSIDE_TURNS) return false;
   const isSetting = context.attachment !== null && ATTACHMENT_SETTINGS.has(name);

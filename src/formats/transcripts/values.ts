@@ -4,8 +4,8 @@ import { readContent } from './content.ts';
 import { parseRole } from './turns/roles.ts';
 
 /**
- * The text of a field: a string, a number or boolean as text, or the joined text parts of a message. Undefined if the field
- * is missing or null; null if it contains anything else.
+ * Reads the text of a field: a string, a number or boolean as text, or the joined text parts of a message.
+ * Undefined if the field is missing or null; null if it contains anything else.
  */
 export function toText(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
@@ -15,13 +15,16 @@ export function toText(value: unknown): string | null | undefined {
   return content === null || content.attachments.length > 0 ? null : content.text;
 }
 
-/** The elements of a list of texts, of which some may be numbers or null; null for anything else, as for the parts of a message. */
+/**
+ * Returns the elements of a list of texts, some of which may be numbers or null; null for anything else, such as
+ * the parts of a message.
+ */
 export function readElements(value: unknown): readonly unknown[] | null {
   if (!isReadonlyArray(value) || !value.some((element) => typeof element === 'string')) return null;
   return value.every((element) => typeof element !== 'object' || element === null) ? value : null;
 }
 
-/** A list of texts that is JSON text, as in a table cell; it may be empty. Null for any other value. */
+/** Parses a list of texts in JSON, as in a table cell; it may be empty. Null for any other value. */
 export function parseElements(cell: unknown): readonly unknown[] | null {
   if (typeof cell !== 'string' || !/^\s*\[\s*["\]n\d]/.test(cell)) return null;
   const parsed = parseList(cell);
@@ -29,8 +32,8 @@ export function parseElements(cell: unknown): readonly unknown[] | null {
 }
 
 /**
- * Returns a list, also if it is JSON text, as in a table cell; undefined for anything else. JSON text counts only if each
- * element is a turn: a list of numbers or links remains text.
+ * Returns a list, or parses it from JSON text, as in a table cell; undefined for anything else. JSON text counts
+ * only if each element is a turn: a list of numbers or links remains text.
  */
 export function parseTurns(value: unknown): readonly unknown[] | undefined {
   if (isReadonlyArray(value)) return value;

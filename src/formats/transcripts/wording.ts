@@ -33,14 +33,14 @@ const ID_WORDS: ReadonlySet<string> = new Set(['id', 'uuid', 'guid', 'key', 'has
 /** Names are untrusted input: only the end of a longer name is examined. */
 const MAX_NAME_CHARS = 64;
 
-/** Whether a name is one for text: `text`, `comments`, `full_text`, `reviewBody`, `Nachricht`. */
+/** Whether a name is that of a text field: `text`, `comments`, `full_text`, `reviewBody`, `Nachricht`. */
 export function isTextName(name: string): boolean {
   const word = lastWord(name);
   const names = [name.trim().toLowerCase(), word, word.replace(/ies$/, 'y').replace(/s$/, '')];
   return names.some((each) => TEXT_NAMES.has(each));
 }
 
-/** Whether a name is one for ids: `dialogue_id`, `threadKey`. */
+/** Whether a name is that of an id field: `dialogue_id`, `threadKey`. */
 export function isIdName(name: string): boolean {
   const word = lastWord(name);
   return ID_WORDS.has(word) || ID_WORDS.has(word.replace(/s$/, ''));

@@ -1,7 +1,7 @@
 import { findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { binaryKind } from '../binary-kind.ts';
 
-/** Kinds of files that hold others, or texts to be rendered. */
+/** Kinds of files that contain others, or text to be rendered. */
 export const CONTAINERS = ['zip', 'tar', 'gzip', 'pdf', 'html', 'svg', 'mail', 'mbox'] as const;
 export type Container = (typeof CONTAINERS)[number];
 
@@ -11,7 +11,7 @@ const BINARY: readonly (readonly [magic: Magic, container: Container])[] = [
   ['pdf', 'pdf'],
 ];
 
-/** Kinds whose files are text, by the file's extension or by its first characters that are not blank. */
+/** Kinds whose files are text, detected by extension or by the first non-blank characters. */
 const TEXTUAL: readonly (readonly [container: Container, extension: RegExp, start: RegExp])[] = [
   ['svg', /^svgz?$/, /^(?:<[?!][^>]*>\s*)*<svg\b/i],
   ['pdf', /^pdf$/, /^%PDF-\d/],
@@ -24,17 +24,18 @@ const TEXTUAL: readonly (readonly [container: Container, extension: RegExp, star
   [
     'mail',
     /^(?:emlx?|mht(?:ml)?)$/,
-    // Fields that only mail programs write; after others that people write above a memo too.
+    // Fields that only mail programs write, which may follow fields that people also write above a memo.
     /^(?:From: <Saved by |(?:return-path|received|mime-version|message-id|content-transfer-encoding):|[a-z-]+:.*\n(?:(?!\r?\n).*\n)*?(?:mime-version|message-id):)/i,
   ],
 ];
 
-/** Max bytes of a textual file that are examined. */
+/** Maximum bytes of a textual file that are examined. */
 const EXAMINED_BYTES = 64 * 1024;
 
 /**
- * What a file is that holds others, by its first bytes, inflated if it is compressed as a whole; null for any other. Such a
- * file is `gzip` if what is compressed is a container, unless that is read along with it; a compressed text is not one.
+ * Detects the kind of container from a file's first bytes, inflated if it is compressed as a whole; null for any
+ * other file. A compressed container is `gzip`, unless its compression is handled together with it (tar).
+ * Compressed text is not a container.
  */
 export function containerKind(
   head: Buffer,
@@ -53,6 +54,6 @@ function textualKind(head: Buffer, name: string): Container | null {
     .trimStart();
   if (text === '') return null;
   const found = TEXTUAL.find(([, names, start]) => names.test(extension) || start.test(text));
-  // No name makes an image a text.
+  // An image is never a textual container, whatever its name.
   return found === undefined || binaryKind(head, name, null) !== null ? null : found[0];
 }

@@ -14,7 +14,7 @@ import {
 /** Entry point of the process, which runs compiled code. */
 const ENTRY = createRequire(import.meta.url).resolve('#dist/src/formats/unpack/child/main.js');
 
-/** Memory limit of the process: Node itself, a part and the file around it, and both in base64. */
+/** Memory limit of the process: Node itself, a part and its containing file, and both in base64. */
 const MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
 
 interface Unpacking {
@@ -26,9 +26,10 @@ interface Unpacking {
 }
 
 /**
- * The parts of an open file that holds others, in its order, unpacked by a confined process of its own: nothing is written
- * to disk, and no name in it is used as a path. What exceeds the limits, cannot be read or is encrypted is a part of its own
- * kind. The same file always has the same parts. Rejects with the signal's reason when aborted.
+ * Yields the parts of an open file that contains others, in order, unpacked in a separate sandboxed process:
+ * nothing is written to disk, and no name in it is used as a path. A part that exceeds the limits, cannot be read
+ * or is encrypted is reported as a problem. The same file always has the same parts. Rejects with the signal's
+ * reason when aborted.
  */
 export async function* unpack(
   file: Pick<FileHandle, 'fd'>,

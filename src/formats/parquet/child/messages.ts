@@ -15,9 +15,9 @@ export type Request =
     };
 
 export interface ReadRequest {
-  /** Indexes of the columns to read; values of the others are null. */
+  /** Indexes of the columns to read; other columns have null values. */
   readonly columns: readonly number[];
-  /** Counted from 0. */
+  /** First row, counted from 0. */
   readonly from: number;
   /** Maximum bytes of a row. */
   readonly rowBytes: number;
@@ -28,7 +28,7 @@ export interface ReadRequest {
 /** Why a file cannot be read. */
 const problem = z.object({
   kind: z.enum(['damaged', 'encoding', 'memory', 'encrypted', 'codec']),
-  /** Label of the column at fault, or null if it is not known. */
+  /** Label of the column at fault, or null if unknown. */
   column: z.string().nullable(),
 });
 export type Problem = z.infer<typeof problem>;
@@ -49,13 +49,13 @@ export const opened = reply.extend({
   nested: z.array(z.string()).default([]),
 });
 
-/** A row: its number from 0, its size in bytes, and its values by column, or null if it is too large. */
+/** A row: its number from 0, its size in bytes, and its values by column, or null if the row is too large. */
 const row = z.tuple([z.number().int(), z.number(), z.array(z.unknown()).nullable()]);
 export type ReadRow = z.infer<typeof row>;
 
 export const batch = reply.extend({
   rows: z.array(row).default([]),
-  /** There are no rows after these. */
+  /** Whether these rows are the last ones. */
   isEnd: z.boolean().default(false),
 });
 
@@ -64,7 +64,7 @@ export const copied = reply.extend({ rows: z.number().default(0) });
 /** Maximum rows of a batch. */
 export const BATCH_ROWS = 512;
 
-/** Maximum length of a line of JSON for a row: characters can be escaped, and images are in base64. */
+/** Maximum length of a line of JSON for a row; characters can be escaped, and images are in base64. */
 export function lineBytes(rowBytes: number): number {
   return 2 * rowBytes + 64 * 1024;
 }

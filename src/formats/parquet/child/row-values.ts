@@ -52,7 +52,7 @@ export class RowValues {
     }
   }
 
-  /** Without a prototype, so that no name is special. */
+  /** The object has no prototype, so no name is special. */
   #struct({ entryNames, entryTypes }: DuckDBStructType, value: DuckDBStructValue): unknown {
     const object = Object.create(null) as Record<string, unknown>;
     entryNames.forEach((name, index) => {
@@ -61,7 +61,7 @@ export class RowValues {
     return object;
   }
 
-  /** An object; a list of keys and values if a key is not text or occurs twice, so no value is lost. */
+  /** Returns an object, or a list of keys and values if a key is not text or occurs twice, so no value is lost. */
   #map({ keyType, valueType }: DuckDBMapType, { entries }: DuckDBMapValue): unknown {
     const pairs = entries.map(({ key, value }) => ({
       key: this.toJson(keyType, key),
@@ -75,7 +75,9 @@ export class RowValues {
     return object;
   }
 
-  /** Text, or a `data:` URL of an image or of other bytes. Always whole, because the result is what is hashed. */
+  /**
+   * Returns text, or a `data:` URL of an image or of other bytes. Always complete, because the result is hashed.
+   */
   #bytes({ bytes: { buffer, byteOffset, byteLength } }: DuckDBBlobValue): string {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     this.bytes += bytes.length;
@@ -85,7 +87,7 @@ export class RowValues {
   }
 }
 
-/** A number, or a string if JavaScript's numbers are not exact; times in ISO 8601. */
+/** Returns a number, or a string if JavaScript's numbers are not exact; times in ISO 8601. */
 function scalar(value: DuckDBValue): unknown {
   if (value instanceof DuckDBDateValue) {
     return timeOf(BigInt(value.days) * 86_400_000n, 1n)?.slice(0, 10) ?? null;

@@ -20,25 +20,25 @@ function pathOf(descriptor: number): string {
 
 const TABLE = `read_parquet('${pathOf(TABLE_FD)}', hive_partitioning = false)`;
 
-/** Number of rows that DuckDB decodes at once. */
+/** Number of rows that DuckDB decodes at a time. */
 const VECTOR_ROWS = 2048;
 
-/** Maximum rows of a row group that is written, and their maximum bytes in the file that is read. */
+/** Maximum rows of a row group that is written, and maximum bytes it takes in the file that is read. */
 const GROUP_ROWS = 20 * VECTOR_ROWS;
 const GROUP_BYTES = 32 * 1024 * 1024;
 
-/** Metadata in which a library describes its columns, wrong for a file that another library wrote. */
+/** Metadata in which a library describes its columns, which is wrong for a file that another library wrote. */
 const SCHEMA_KEYS = ['ARROW:schema', 'pandas'];
 
 /** A column or a group of them: its name, and the number of its children. */
 type SchemaNode = readonly [name: string, children: bigint | null];
 
-/** Starts DuckDB, which reads and writes only descriptors of this process and loads nothing. */
+/** Starts DuckDB, restricted to reading and writing descriptors of this process and loading nothing. */
 export async function openDatabase(): Promise<DuckDBInstance> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: '512MB',
-    // No place to spill to: what does not fit into memory fails.
+    // There is no place to spill to, so data that does not fit into memory fails.
     temp_directory: '',
     enable_external_file_cache: 'false',
     autoinstall_known_extensions: 'false',
@@ -111,8 +111,9 @@ export class ParquetTable {
   }
 
   /**
-   * Returns the rows in batches, in order. If some cannot be read, reads them again in smaller ranges, down to the row at
-   * fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at once.
+   * Yields the rows in batches, in order. If some cannot be read, reads them again in smaller ranges, down to the
+   * row at fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at
+   * the same time.
    */
   async *read(request: ReadRequest): AsyncGenerator<readonly ReadRow[], void> {
     let next = request.from;
@@ -203,7 +204,7 @@ export class ParquetTable {
     return typeof codec === 'string' ? codec.toLowerCase() : 'snappy';
   }
 
-  /** Returns the metadata of the file's writer that are still true of the copy, as an option of COPY. */
+  /** Returns the file's metadata from its writer that still holds for the copy, as an option of COPY. */
   async #metadata(isAdded: boolean): Promise<string> {
     const left = isAdded ? [...SCHEMA_KEYS, 'huggingface'] : SCHEMA_KEYS;
     const query = `SELECT decode(key), decode(value) FROM parquet_kv_metadata('${pathOf(TABLE_FD)}')`;
@@ -224,7 +225,7 @@ function isTooLarge({ bytes }: RowValues, values: readonly unknown[], { rowBytes
   return bytes * 6 > lineBytes(rowBytes) && Buffer.byteLength(JSON.stringify(values)) > lineBytes(rowBytes);
 }
 
-/** Index of the first node after one and its descendants. */
+/** Index of the first node after a node and its descendants. */
 function afterNode(nodes: readonly SchemaNode[], index: number): number {
   let open = 1;
   let at = index;

@@ -46,14 +46,14 @@ export function draftPreference(fields: Fields, audit: Audit): RecordDrafts | nu
   return { drafts, judged };
 }
 
-/** The texts of a prompt: one per turn, or a single one. */
+/** Reads the texts of a prompt: one per turn, or a single one. */
 function readPromptTexts(prompt: unknown): readonly string[] {
   const turns = parseAnyTurns(prompt)?.map(readTurnText) ?? [];
   const text = turns.every(isBlank) ? toText(prompt) : undefined;
   return (typeof text === 'string' ? [text] : turns).filter((each) => !isBlank(each));
 }
 
-/** Whether the items contain all these texts. An only text may also be part of a longer one. */
+/** Whether the items contain all these texts. A single text may also be part of a longer one. */
 function containsAll(drafts: readonly Draft[], texts: readonly string[]): boolean {
   const contained = new Set<string>();
   let messages: readonly Turn[] | null = null;
@@ -106,14 +106,14 @@ function draftSide(prompt: unknown, value: unknown, audit: Audit, side: string, 
   ];
 }
 
-/** The turns of a list or of a transcript in one string; undefined as in `parseTurns`. */
+/** Reads the turns of a list or of a transcript in one string; undefined as in `parseTurns`. */
 function parseAnyTurns(value: unknown): readonly unknown[] | undefined {
   const turns = parseTurns(value);
   if (turns !== undefined || typeof value !== 'string') return turns;
   return parseHumanAssistant(value) ?? undefined;
 }
 
-/** The prompt's turns to put before one side: none unless that side starts with the assistant. */
+/** Returns the prompt's turns to put before one side: none unless that side starts with the assistant. */
 function promptTurnsBefore(
   prompt: unknown,
   promptTurns: readonly unknown[] | undefined,
@@ -125,7 +125,7 @@ function promptTurnsBefore(
   return typeof question === 'string' ? [{ role: 'user', content: question }] : [];
 }
 
-/** Appends the answer to the prompt's turns, in place of an empty assistant turn at the end. */
+/** Appends the answer to the prompt's turns, replacing an empty assistant turn at the end. */
 function appendAnswer(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
   const last = promptTurns.at(-1);
   const isOpen = isReadonlyArray(last) && last[0] === 'assistant' && last[1] === '';
@@ -143,7 +143,7 @@ function isAssistantTurn(value: unknown): boolean {
 const TURN = /(?:^|\n\n)(Human|Assistant):/g;
 
 /**
- * The turns of a conversation in one string, as [role, content] pairs. Each turn starts with an empty line and `Human:`
+ * Parses a conversation in one string into [role, content] pairs. Each turn starts with an empty line and `Human:`
  * or `Assistant:`. Null for any other text.
  */
 export function parseHumanAssistant(text: string): [role: string, content: string][] | null {

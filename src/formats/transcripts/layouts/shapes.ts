@@ -23,7 +23,7 @@ const LEADING_NAMES: ReadonlySet<string> = new Set([
 /** Names whose value may be turns as JSON text. */
 const TURNS_NAMES: ReadonlySet<string> = new Set(['prompt', 'chosen', 'rejected']);
 
-/** The list in a judged field, also if it was parsed from JSON text; undefined if there is none. */
+/** Returns the list in a judged field, even if it is JSON text; undefined if there is none. */
 export function readList(name: string, value: unknown): readonly unknown[] | undefined {
   if (typeof value !== 'string') return isReadonlyArray(value) ? value : undefined;
   if (CONVERSATION_NAMES.includes(name)) return parseConversation(value) ?? undefined;
@@ -36,8 +36,8 @@ export function mayHaveShape(names: readonly string[]): boolean {
 }
 
 /**
- * Makes the items of an object with a known layout of conversations or pairs, anywhere in a record. Tries larger layouts first:
- * a pair contains what would be a conversation alone. Null for any other object.
+ * Makes the items of an object with a known layout of conversations or pairs, anywhere in a record. Tries larger
+ * layouts first, since a pair may contain what would be a conversation on its own. Null for any other object.
  */
 export function draftShape(fields: Fields, audit: Audit): RecordDrafts | null {
   return (

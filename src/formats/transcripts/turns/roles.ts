@@ -2,8 +2,8 @@ import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts, type Role } from '.
 import { isReadonlyArray } from '../../record.ts';
 
 /**
- * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is input to
- * the assistant, so it is judged as a user's.
+ * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is
+ * input to the assistant and therefore judged as a user's.
  */
 const ROLE_BY_NAME: ReadonlyMap<string, Role> = new Map<Role | OriginalRole, Role>([
   // the guard's own
@@ -29,7 +29,7 @@ export function parseRole(name: string): Role | null {
 
 const ORIGINALS: ReadonlySet<string> = new Set(ORIGINAL_ROLES);
 
-/** The original role to record for a turn that is judged in another role; null if its name is that role. */
+/** Returns the original role to record for a turn that is judged in another role; null if its name is that role. */
 export function toOriginalRole(name: string | null, role: Role): OriginalRole | null {
   if (name === role) return null;
   const lower = name?.trim().toLowerCase() ?? '';
@@ -56,7 +56,7 @@ export function isKnownTurn(value: unknown): boolean {
   return typeof name === 'string' && parseRole(name) !== null;
 }
 
-/** The names of role and content in a turn with a known layout; for a pair, the indexes. */
+/** Returns the names of role and content in a turn with a known layout; for a pair, the indexes. */
 export function turnFieldNames(turn: object): readonly [role: string, content: string] {
   if (isReadonlyArray(turn)) return ['0', '1'];
   const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';
@@ -71,12 +71,15 @@ export class RoleCounter {
   #next = 0;
   #current: RoleCounts | null = null;
 
-  /** `originals`: one per turn; null for a turn that is judged in its own role or not at all. */
+  /** `originals` has one entry per turn: null for a turn that is judged in its own role or not at all. */
   constructor(originals: readonly (OriginalRole | null)[]) {
     this.#originals = originals;
   }
 
-  /** The counts of the first `turns` turns; null if all have their own role. `turns` must not decrease between calls. */
+  /**
+   * Counts the original roles of the first `turns` turns; null if all have their own role. `turns` must not
+   * decrease between calls.
+   */
   countUpTo(turns: number): RoleCounts | null {
     let isNew = false;
     for (; this.#next < turns; this.#next++) {

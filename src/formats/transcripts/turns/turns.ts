@@ -9,13 +9,13 @@ import { toOriginalRole, parseRole } from './roles.ts';
 export interface Transcript {
   /** The turns up to the first that cannot be sent. */
   readonly turns: readonly Turn[];
-  /** The 1-based number of each turn in the conversation. Turns with attachments only are left out. */
+  /** The 1-based number of each turn in the conversation. Turns with only attachments are omitted. */
   readonly numbers: readonly number[];
   /** Why the turns end early; null if they are complete. */
   readonly problem: ItemError | null;
   /** 1-based numbers of the turns from the problem on, except later system turns. */
   readonly unsent: readonly number[];
-  /** Original role of each turn; null if it is the same, or if the turn is left out or unreadable. */
+  /** Original role of each turn; null if it is the same, or if the turn is omitted or unreadable. */
   readonly originals: readonly (OriginalRole | null)[];
   /** Attachments of all messages, in order. */
   readonly attachments: readonly Attachment[];

@@ -6,20 +6,20 @@ import { isBlank } from '../draft.ts';
 import { parseRole } from './roles.ts';
 import { hasWords } from '../wording.ts';
 
-/** Names of the speaker of a turn, most likely first. */
+/** Names of a turn's speaker field, most likely first. */
 const SPEAKER_NAMES = [
   ...['speaker', 'role', 'author', 'from', 'sender', 'sender_name', 'participant', 'user', 'username'],
   ...['user_name', 'screen_name', 'nickname', 'name'],
 ];
 
-/** Names of the text of a turn, most likely first. */
+/** Names of a turn's text field, most likely first. */
 const CONTENT_NAMES = [
   ...['utterance', 'text', 'content', 'body', 'message', 'msg', 'comment', 'transcript', 'sentence', 'value'],
 ];
 
 const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...CONTENT_NAMES]);
 
-/** Names of the time of a message, as messengers export it. */
+/** Names of a message's time field, as exported by messengers. */
 const TIME_NAMES = ['timestamp', 'date', 'ts', 'timestamp_ms', 'datetime', 'time', 'created_at', 'sent_at'];
 
 /** A string with this many words is not a speaker's name. */

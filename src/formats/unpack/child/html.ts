@@ -3,12 +3,12 @@ import { chooseDecoder } from '../../encoding/decoder.ts';
 import { renderMarkup } from './render-markup.ts';
 import { bytesOf, fileInside, type Unpacked, type Unpacker } from './unpacker.ts';
 
-/** A page or a drawing: its text, what it hides, and the files and pages inside it. */
+/** Unpacks a page or a drawing: its text, its hidden text, and the files and pages inside it. */
 export const unpackHtml: Unpacker = async function* (input) {
   yield* unpackMarkup(decodeMarkup(await bytesOf(input)));
 };
 
-/** Unpacks decoded markup. `prefix` begins the name of each part. */
+/** Unpacks decoded markup. The name of each part begins with `prefix`. */
 export async function* unpackMarkup(markup: string, prefix = ''): AsyncGenerator<Unpacked, void> {
   const { text, hidden, urls, pages, isDrawn } = renderMarkup(markup);
   if (text !== '') yield { name: `${prefix}text`, text };
@@ -23,7 +23,7 @@ export async function* unpackMarkup(markup: string, prefix = ''): AsyncGenerator
   }
 }
 
-/** A text in it is read as markup by its name, if by nothing else. */
+/** Decodes a `data:` URL. Gives it an extension if its type is markup, which its bytes alone may not show. */
 async function fileOf(url: string, label: string): Promise<Unpacked> {
   const name = label + (/svg/.test(typeOf(url)) ? '.svg' : /html/.test(typeOf(url)) ? '.html' : '');
   try {
@@ -39,12 +39,12 @@ function typeOf(url: string): string {
   return /^data:\s*([^;,]*)/i.exec(url)![1]!.trim().toLowerCase();
 }
 
-/** Bytes at the beginning in which markup says how it is encoded. */
+/** Number of bytes at the beginning in which markup may declare its encoding. */
 const DECLARING_BYTES = 4096;
 const DECLARED =
   /<meta\b[^>]{0,500}?\bcharset\s*=["'\s]*([\w:.-]+)|<\?xml\b[^>]{0,500}?\bencoding\s*=\s*["']([\w:.-]+)/i;
 
-/** As browsers decode it: by its byte order mark, by what it says, as UTF-8, or as Windows-1252. */
+/** Decodes markup as browsers do: by its byte order mark, by its declaration, as UTF-8, or as Windows-1252. */
 export function decodeMarkup(bytes: Buffer): string {
   const [, meta, xml] = DECLARED.exec(bytes.toString('latin1', 0, DECLARING_BYTES)) ?? [];
   const label = encodingOf(meta ?? xml) ?? (isUtf8(bytes) ? 'utf-8' : 'windows-1252');
@@ -52,7 +52,7 @@ export function decodeMarkup(bytes: Buffer): string {
   return Buffer.concat([decoder.write(bytes), decoder.end()]).toString();
 }
 
-/** A declaration that can be read is not in UTF-16. */
+/** Treats a UTF-16 declaration as UTF-8: if it can be read, it is not in UTF-16. */
 function encodingOf(label: string | undefined): string | null {
   try {
     const { encoding } = new TextDecoder(label ?? '-');

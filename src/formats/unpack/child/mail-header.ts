@@ -3,21 +3,24 @@ import type { Headers } from '@zone-eu/mailsplit';
 import libmime from 'libmime';
 import { longestRun, SENTENCE } from './word-runs.ts';
 
-/** Fields that mail programs show (RFC 5322, 3.6), in the order of the text that is made of them. */
+/** Fields that mail programs show (RFC 5322, 3.6), in the order in which their text is returned. */
 const SHOWN = [
   ...['subject', 'from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
   ...['comments', 'keywords', 'organization', 'content-description'],
 ];
-/** Fields that programs write for programs. */
+/** Fields written for other programs, not for people. */
 const TECHNICAL =
   /^(?:received|return-path|delivered-to|message-id|in-reply-to|references|date|mime-version|content-.*|dkim-signature|arc-.*|authentication-results|received-spf)$/;
-/** A field with this many words in a row is judged. */
+/** Minimum words in a row for a field to be judged. */
 const WORDS = 2;
 
-/** Before the content of a field; a line without it is content alone. */
+/** Start of a field, before its content; a line without it is all content. */
 const KEY = /^[!-9;-~]+[ \t]*:/;
 
-/** The text of a header that a reader sees, without addresses, and the words in fields that none shows. */
+/**
+ * Returns the text of a header that a reader sees, without addresses, and the words in fields that readers do not
+ * see.
+ */
 export function headerText(headers: Headers): { readonly shown: string; readonly hidden: string } {
   const fields = fieldsOf(headers);
   const shown = SHOWN.flatMap((name) => fields.filter(({ key }) => key === name)).map(({ key, text }) =>
@@ -32,7 +35,7 @@ export function headerText(headers: Headers): { readonly shown: string; readonly
 
 function fieldsOf(headers: Headers): readonly { readonly key: string; readonly text: string }[] {
   const lines = [...headers.getList()];
-  // The first line in a mailbox or a form names the source of the mail.
+  // The first line in a mailbox or a form gives the source of the mail.
   for (const line of [headers.mbox, headers.http]) if (line !== false) lines.push({ key: 'received', line });
   return lines.map(({ key, line }) => {
     const bytes = Buffer.from(line.replace(KEY, ''), 'latin1');
@@ -45,7 +48,7 @@ export function wordsOf(text: string): string {
   return linesOf(text.split('\n').filter((line) => longestRun(line) >= WORDS));
 }
 
-/** Each line once, without those that have no letter or digit. */
+/** Joins the lines, each once, omitting those without a letter, digit or symbol. */
 function linesOf(texts: readonly string[]): string {
   const lines = texts.map((text) => text.replace(/\s+/g, ' ').trim());
   return [...new Set(lines)].filter((line) => /[\p{L}\p{N}\p{S}]/u.test(line)).join('\n');

@@ -8,18 +8,21 @@ import { headerText, wordsOf } from './mail-header.ts';
 import { renderMarkup } from './render-markup.ts';
 import { bytesOf, fileInside, type Unpacked, type Unpacker } from './unpacker.ts';
 
-/** Max parts of a mail, and max parts that one may be inside. */
+/** Maximum parts of a mail, and maximum nesting depth. */
 const MAX_NODES = 100_000;
 const MAX_DEPTH = 256;
-/** Bytes that are split before the parts in them are read. */
+/** Size of the slices passed to the splitter, in bytes. */
 const SLICE_BYTES = 64 * 1024;
 
-/** A mail or a web archive: what its header shows, each body as rendered, what no reader shows, and each attachment. */
+/**
+ * Unpacks a mail or a web archive: the visible text of its header, each body as rendered, text that no reader
+ * shows, and each attachment.
+ */
 export const unpackMail: Unpacker = async function* (input) {
   yield* uniqueTexts(partsOf(await bytesOf(input)));
 };
 
-/** Bodies that differ only in their white space are one. */
+/** Merges bodies that differ only in white space. */
 async function* uniqueTexts(parts: AsyncGenerator<Unpacked, void>): AsyncGenerator<Unpacked, void> {
   const known = new Set<string>();
   for await (const part of parts) {
@@ -44,7 +47,10 @@ async function* partsOf(stored: Buffer): AsyncGenerator<Unpacked, void> {
   if (text !== '') yield { name: 'hidden text', text };
 }
 
-/** Mail of Apple (emlx) begins with the number of its bytes, and ends with a property list. */
+/**
+ * Removes the byte count before one of Apple's mails (emlx) and the property list after it, whose words become the
+ * `trailer`.
+ */
 function withoutCount(stored: Buffer): { readonly bytes: Buffer; readonly trailer: string } {
   const [line, count] = /^\s{0,9}(\d{1,9})\s{0,20}\n/.exec(stored.toString('latin1', 0, 64)) ?? [];
   if (line === undefined) return { bytes: stored, trailer: '' };
@@ -60,7 +66,7 @@ const ENCRYPTED_TEXT = '-----BEGIN PGP MESSAGE-----';
 const PREAMBLE = /^[ \t]*this is a (?:multi-?part|cryptographically signed) message in mime format\.?/gim;
 /** Boundary between parts that the library splits by. */
 const BOUNDARY = /^[ -~]+$/;
-/** Maximum fraction of characters that could not be decoded; a text with more is damaged. */
+/** Maximum fraction of characters that could not be decoded; text with more is damaged. */
 const MAX_UNDECODABLE = 0.25;
 /** Extensions by MIME type, for types that bytes alone may not identify. */
 const ENDS: Readonly<Record<string, string>> = {
@@ -72,10 +78,13 @@ const ENDS: Readonly<Record<string, string>> = {
   'text/csv': '.csv',
 };
 
-/** Reads the nodes of a mail, which are its parts and those that hold them, and numbers the parts of a kind. */
+/**
+ * Reads the nodes of a mail, which are its parts and the nodes that contain them, and numbers parts of the same
+ * kind.
+ */
 class Mail {
   readonly #counts = new Map<string, number>();
-  /** How many others the parts in a node are inside; null if they are encrypted. */
+  /** Nesting depth of the parts in a node; null if they are encrypted. */
   readonly #depths = new WeakMap<MimeNode, number | null>();
   readonly #delimiters = new Set<string>();
   readonly #around: Buffer[] = [];
@@ -88,7 +97,7 @@ class Mail {
     let node: MimeNode | null = null;
     const body: Buffer[] = [];
     for await (const chunk of chunks) {
-      // The library drops a node whose header does not end. The line that separates it from others has it.
+      // The library drops a node whose header does not end. Its header is then in the separator line.
       const next: MimeNode = chunk.type === 'node' ? chunk : chunk.node;
       if (node !== null && node !== next) yield* this.#node(node, body.splice(0));
       node = next;
@@ -97,7 +106,7 @@ class Mail {
     if (node !== null) yield* this.#node(node, body);
   }
 
-  /** Words in headers that no reader shows, and the text around parts. */
+  /** Words in headers that readers do not see, and the text around parts. */
   hiddenTexts(): readonly string[] {
     const lines = Buffer.concat(this.#around)
       .toString()
@@ -108,9 +117,9 @@ class Mail {
 
   async *#node(node: MimeNode, body: readonly Buffer[]): AsyncGenerator<Unpacked, void> {
     const depth = node.parentNode === false ? 0 : (this.#depths.get(node.parentNode) ?? null);
-    // A node is here again with the text after the parts in it.
+    // The library yields a node again with the text after its parts.
     if (depth === null || this.#depths.has(node)) return;
-    // The library's own limits have no depth.
+    // The library does not limit the depth.
     if (depth > MAX_DEPTH) throw Object.assign(new Error('too deep'), { code: 'EMAXLEN' });
     const headers = new Headers(node.getHeaders());
     const { params } = libmime.parseHeaderValue(headers.getFirst('Content-Type'), { stripComments: true });
@@ -124,7 +133,7 @@ class Mail {
     if (isSealed) yield { name: this.#label('encrypted'), problem: 'encrypted' };
     else if (node.multipart === false) {
       yield* this.#content(node, await buffer(node.getDecoder().end(Buffer.concat(body))));
-      // Readers differ in what they show of parts that cannot be told apart.
+      // Readers differ in what they show if parts cannot be separated.
     } else if (!BOUNDARY.test(boundary)) yield { name: this.#label('parts'), problem: 'damaged' };
   }
 
@@ -164,7 +173,10 @@ class Mail {
   }
 }
 
-/** By S/MIME (RFC 8551) or PGP (RFC 3156). A signed part of S/MIME is read as any other file. */
+/**
+ * Whether a node is encrypted with S/MIME (RFC 8551) or PGP (RFC 3156). A signed S/MIME part is read like any other
+ * file.
+ */
 function isEncrypted({ contentType, multipart }: MimeNode, smimeType?: string): boolean {
   if (/^application\/(?:x-)?pkcs7-mime$/.test(contentType || ''))
     return smimeType?.toLowerCase() !== 'signed-data';

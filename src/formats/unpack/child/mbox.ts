@@ -2,7 +2,7 @@ import { MAX_PART_BYTES } from '../messages.ts';
 import { unpackMail } from './mail.ts';
 import { type Budget, piecesOf, type Unpacked, type Unpacker } from './unpacker.ts';
 
-/** A mailbox (RFC 4155): the parts of each mail, which is read, and counts, as if it were alone. */
+/** Unpacks a mailbox (RFC 4155): the parts of each mail, which is read and counted as if it were on its own. */
 export const unpackMbox: Unpacker = async function* (input, budget) {
   let number = 0;
   for await (const message of messagesOf(piecesOf(input))) {
@@ -31,16 +31,16 @@ async function* messageParts(
   if (isEmpty) yield { name, problem: 'empty', bytes: bytes.length };
 }
 
-/** Begins the line that separates two mails. */
+/** Start of a line that separates two mails. */
 const FROM = '\nFrom ';
 const SEPARATOR = /^From \S+ [^\r\n:]*\d\d:\d\d/;
-/** Max length of such a line. */
+/** Maximum length of such a line in bytes. */
 const LINE_BYTES = 1024;
 
 /** Splits a mailbox into mails and removes the quoting of their lines. Yields the size of a mail that is too large. */
 export async function* messagesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer | number, void> {
   const mail = new Collected();
-  // The first line is one like those between mails.
+  // The first line looks like those between mails.
   let rest: Buffer = Buffer.from('\n');
   let isFirst = true;
   for await (const piece of pieces) {
@@ -95,7 +95,7 @@ class Collected {
   }
 }
 
-/** Without the line break before the mail, and with lines that begin with `From` as they were. */
+/** Removes the line break before the mail and the quoting of lines that begin with `From`. */
 function unquoted(mail: Buffer): Buffer {
   const own = mail.subarray(1);
   if (!own.includes('\n>')) return own;

@@ -8,29 +8,32 @@ import { readXml, type XmlTag } from './xml.ts';
 import { readXmlText } from './xml-text.ts';
 import { type ZipEntry, zipEntries } from './zip-file.ts';
 
-/** OOXML (ECMA-376), or OpenDocument: `ods` for a spreadsheet. */
+/** OOXML (ECMA-376) or OpenDocument, where `ods` is a spreadsheet. */
 export type OfficeKind = 'ooxml' | 'odf' | 'ods';
 
-/** Max files in a document. */
+/** Maximum files in a document. */
 const MAX_ENTRIES = 65_536;
 
 const XML_NAME = /\.(?:xml|rels|vml|rdf)$/i;
-/** XML under another name, unless that is of a drawing or a page. */
+/** Start of XML in a file with another extension, unless it is a drawing or a page. */
 const XML_START = /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|\w+:\w)/;
 const NOT_OFFICE_XML = /\.(?:svg|x?html?|mht)$/i;
-/** Bytes of a file that tell what it is. */
+/** Number of bytes needed to detect the type of a file. */
 const EXAMINED_BYTES = 256;
 
 const IMAGE = /\.(?:png|jpe?g|gif|bmp|tiff?|webp|hei[cf]|emf|wmf|svg|svm)$/i;
 const MACROS = /(?:^|\/)vbaProject\.bin$/i;
-/** What programs keep for themselves, by name and content: settings of a printer (DEVMODE), where pages broke, the media type. */
+/**
+ * Files that programs keep for their own use, by name and content: printer settings (DEVMODE), page breaks, the
+ * media type.
+ */
 const OWN_NAME = /(?:^|\/)(?:printerSettings\d*\.bin|layout-cache|mimetype)$/i;
 const OWN_START = /^(?:.{64}\x01\x04..\xdc\0|\x01\0[\0-\x05]\0|application\/vnd\.oasis\.)/s;
 
 const STRINGS = 'xl/sharedstrings.xml';
 const WORKSHEET = /\/worksheets\/[^/]+\.xml$/i;
 
-/** Names of texts by the names of their files; several files of one name are one text. */
+/** Names of texts by file name; several files with the same text name form one text. */
 const TEXTS: readonly (readonly [file: RegExp, name: string])[] = [
   [/^(?:word\/document\d*|content)\.xml$/i, 'text'],
   [/^word\/footnotes\.xml$/i, 'footnotes'],
@@ -41,13 +44,15 @@ const TEXTS: readonly (readonly [file: RegExp, name: string])[] = [
   [/^ppt\/(?:slideLayouts|\w+Masters)\//i, 'layouts'],
 ];
 const OTHER = 'other text';
-/** Texts of settings and templates, which repeat themselves: lines are judged once, and those without a word are not. */
+/**
+ * Repetitive texts of settings and templates: each line is judged once, and lines without a word are not judged.
+ */
 const REPETITIVE: ReadonlySet<string> = new Set(['properties', 'layouts', OTHER]);
 const WITHOUT_WORDS = /^(?:[\d\s.:;,TZ+-]*|true|false)$/i;
 
 /**
- * The texts of an office document, each as rendered, the cells of its sheets, and the files in it. Every file in its
- * archive is read, whatever the document says that it is for; nothing in it is executed or fetched.
+ * Unpacks an office document: its texts as rendered, the cells of its sheets, and the files in it. Reads every file
+ * in its archive, regardless of its declared purpose; executes and fetches nothing.
  */
 export async function* unpackOffice(
   input: Input,
@@ -64,12 +69,12 @@ export async function* unpackOffice(
 
 class OfficeDocument {
   readonly #entries: readonly ZipEntry[];
-  /** By their names in lower case: names that differ in case only are equal. */
+  /** Entries by file name in lower case: names that differ only in case count as equal. */
   readonly #byName: ReadonlyMap<string, ZipEntry>;
   readonly #kind: OfficeKind;
   readonly #isWorkbook: boolean;
   readonly #budget: Budget;
-  /** Names of slides, sheets and what belongs to a slide, by their files in lower case. */
+  /** Names of slides, sheets and the parts of slides, by their files in lower case. */
   readonly #names = new Map<string, string>();
   readonly #texts = new Map<string, string[]>();
   #length = 0;
@@ -173,7 +178,7 @@ class OfficeDocument {
     }
   }
 
-  /** What is made of a file in the document; a problem, and null, if it cannot be read. */
+  /** Makes something of a file in the document; yields a problem and returns null if the file cannot be read. */
   async *#read<T>(
     { name, bytes, stream }: ZipEntry,
     make: (content: Readable) => Promise<T>,
@@ -187,7 +192,7 @@ class OfficeDocument {
     }
   }
 
-  /** Slides, and what belongs to each, are named by their order; sheets by their names. */
+  /** Names slides and their parts by order, and sheets by their own names. */
   async #nameSlidesAndSheets(): Promise<void> {
     let slides = 0;
     for (const { file } of await this.#listed('ppt/presentation.xml', 'sldId')) {
@@ -203,7 +208,7 @@ class OfficeDocument {
     }
   }
 
-  /** The files that a list in another refers to, in its order. */
+  /** Resolves a list in a file to the files that it refers to, in order. */
   async #listed(list: string, local: string): Promise<{ readonly file: string; readonly name: string }[]> {
     const tags = await this.#tags(list, local);
     const targets = tags.length === 0 ? null : await this.#targets(list);
@@ -213,7 +218,7 @@ class OfficeDocument {
     });
   }
 
-  /** The files that a file refers to, by their ids (ECMA-376 Part 2, 6.5). */
+  /** The files to which a file refers, by id (ECMA-376 Part 2, 6.5). */
   async #targets(file: string): Promise<ReadonlyMap<string, string>> {
     const folder = posix.dirname(file);
     const tags = await this.#tags(`${folder}/_rels/${posix.basename(file)}.rels`, 'Relationship');
@@ -225,7 +230,7 @@ class OfficeDocument {
     );
   }
 
-  /** The elements of a name in a file; none if it cannot be read, which is a problem when its words are. */
+  /** The elements with a name in a file; none if it cannot be read, which is reported when its words are read. */
   async #tags(file: string, local: string): Promise<readonly XmlTag[]> {
     const entry = this.#byName.get(file);
     const tags: XmlTag[] = [];

@@ -2,7 +2,7 @@ import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
 import { BLACK_AND_WHITE, encodePixels, type Pixels } from './pixels-png.ts';
 import { bytesOf, fileInside, type Unpacked, type Unpacker } from './unpacker.ts';
 
-/** What is used of pdf.js, whose own types unpdf does not resolve. */
+/** The part of pdf.js that is used; unpdf does not resolve its types. */
 interface PdfDocument {
   readonly numPages: number;
   getPage(number: number): Promise<PdfPage>;
@@ -18,7 +18,7 @@ interface PdfDocument {
 
 interface PdfPage {
   readonly objs: PdfObjects;
-  /** Those of several pages. */
+  /** Objects shared by several pages. */
   readonly commonObjs: PdfObjects;
   getTextContent(): Promise<{
     readonly items: readonly { readonly str?: string; readonly hasEOL?: boolean }[];
@@ -47,16 +47,16 @@ interface Annotation {
   readonly file?: Attachment;
 }
 
-/** Max pixels of an image. */
+/** Maximum pixels of an image. */
 const MAX_PIXELS = 50_000_000;
-/** Fonts and images are released after so many pages. */
+/** Fonts and images are released after this many pages. */
 const PAGES_KEPT = 50;
-/** To find a page takes as many steps as there are pages, if they are in one list. */
+/** Maximum steps to find pages. If all pages are in one list, each takes as many steps as there are pages. */
 const MAX_STEPS = 100_000_000;
-/** After so many pages in a row that cannot be read, there are none, whatever the document says. */
+/** After more unreadable pages in a row than this, reading ends, regardless of the document's page count. */
 const MAX_UNREADABLE = 20;
 
-/** Fetches nothing, runs no code of the document, and needs no canvas. */
+/** Options that make pdf.js fetch nothing, run no code of the document, and need no canvas. */
 const OPTIONS = {
   isEvalSupported: false,
   useSystemFonts: false,
@@ -69,18 +69,21 @@ const OPTIONS = {
   verbosity: 1,
 } as const;
 
-/** Warnings of pdf.js that say that it left something out; those on standard fonts, which texts do not need, do not. */
+/**
+ * Warnings of pdf.js that something was left out. Those about standard fonts, which text does not need, are
+ * harmless.
+ */
 const LEFT_OUT = /ignoring|image|cMapUrl|font loading|XObject|is not available|getAnnotationsData/i;
 const HARMLESS = /standardFontDataUrl|fetchStandardFontData/;
 
-/** Annotations that play what is not read. */
+/** Annotations that play media, which is not read. */
 const PLAYED: ReadonlySet<string> = new Set(['RichMedia', 'Screen', 'Movie', 'Sound', '3D']);
 
-/** Characters without a meaning, as fonts give that do not say which letters their signs are. */
+/** Characters without a meaning, as in fonts that do not map their glyphs to letters. */
 const MEANINGLESS = /[\p{Co}\p{Cn}\ufffd\0-\x08\x0e-\x1f]/gu;
 const MAX_MEANINGLESS = 0.1;
 
-/** The pages of a PDF document: the text, images, notes and form fields of each; and what is attached to it. */
+/** Unpacks a PDF document: the text, images, notes and form fields of each page, and the document's attachments. */
 export const unpackPdf: Unpacker = async function* (input) {
   const data = new Uint8Array(await bytesOf(input));
   const warnings = collectWarnings();
@@ -120,13 +123,13 @@ export const unpackPdf: Unpacker = async function* (input) {
 };
 
 /**
- * pdf.js writes to the console what it could not read; what it leaves to nobody would end the process. Also makes up for what
- * Node 20 lacks.
+ * Collects warnings that pdf.js writes to the console, and its unhandled rejections, which would end the process.
+ * Also adds a method that Node 20 lacks.
  */
 function collectWarnings(): string[] {
   const warnings: string[] = [];
   Object.assign(console, { warn: (text: unknown) => void warnings.push(String(text)) });
-  // The documents of an archive are read one after another.
+  // Replaces the listener of the previous document: the documents of an archive are read one after another.
   process.removeAllListeners('unhandledRejection');
   process.on('unhandledRejection', (error) => void warnings.push(`ignoring ${String(error)}`));
   const transfer = function (this: ArrayBuffer, length: number = this.byteLength): ArrayBuffer {
@@ -160,7 +163,7 @@ function attachment(prefix: string, { filename, content }: Attachment): Unpacked
   return content === undefined ? { name, problem: 'damaged' } : fileInside(name, Buffer.from(content));
 }
 
-/** Fields of an annotation: what it says, what is filled in, and what can be chosen. */
+/** Fields of an annotation with its text, filled-in values and choices. */
 const ANNOTATION_TEXTS = [
   ...['contentsObj', 'str', 'richText', 'textContent', 'fieldValue', 'defaultFieldValue', 'alternativeText'],
   ...['options', 'displayValue', 'overlayText'],
@@ -171,7 +174,7 @@ const PAINTS: ReadonlySet<string> = new Set([
   ...['constructPath', 'rawFillPath', 'fill', 'eoFill', 'stroke', 'fillStroke', 'shadingFill', 'showText'],
   'paintSolidColorImageMask',
 ]);
-/** Operators that paint images; their first argument is one, or a list of some. */
+/** Operators that paint images; their first argument is an image or a list of images. */
 const PAINTS_IMAGE = /^paint(?:Inline)?Image/;
 
 class PageParts {
@@ -179,11 +182,11 @@ class PageParts {
   readonly #name: string;
   /** Number of pages that follow. */
   readonly #left: number;
-  /** Names of operators by their codes. */
+  /** Operator names by code. */
   readonly #operators: ReadonlyMap<number, string>;
   #images = 0;
   #paintings = 0;
-  /** Texts that annotations are drawn with. */
+  /** Texts that are drawn as part of annotations. */
   readonly #drawn: string[] = [];
 
   constructor(page: PdfPage, name: string, left: number, operators: ReadonlyMap<number, string>) {
@@ -215,7 +218,7 @@ class PageParts {
     }
   }
 
-  /** The images that a page, or a form or pattern on it, is painted with. */
+  /** Images that are painted on a page, or in a form or pattern on it. */
   async *#paintedBy({ fnArray, argsArray }: Operators): AsyncGenerator<Unpacked, void> {
     let isInAnnotation = false;
     for (const [at, code] of fnArray.entries()) {
@@ -231,7 +234,7 @@ class PageParts {
     }
   }
 
-  /** `image`: its pixels, or the id of an object that holds them, which may be its `data`. */
+  /** `image` contains the pixels, or is the id of an object with the pixels, or has that id as its `data`. */
   async #image(image: unknown): Promise<Unpacked> {
     const name = `${this.#name} image ${++this.#images}`;
     const { data = image } = Object(image) as { readonly data?: unknown };
@@ -251,7 +254,7 @@ function isOperators(value: unknown): value is Operators {
   return typeof value === 'object' && value !== null && 'fnArray' in value && 'argsArray' in value;
 }
 
-/** The text of glyphs, between which are distances. */
+/** The text of glyphs, which alternate with distances. */
 function glyphsToText(glyphs: unknown): string {
   const all = Array.isArray(glyphs)
     ? (glyphs as readonly (Readonly<{ unicode?: string }> | number | null)[])
@@ -259,7 +262,7 @@ function glyphsToText(glyphs: unknown): string {
   return all.map((glyph) => (typeof glyph === 'object' ? (glyph?.unicode ?? '') : '')).join('');
 }
 
-/** The strings in a value of the library; of objects, those of the `keys` only. */
+/** All strings in a value of the library; in objects, only those under `keys`, if given. */
 function stringsIn(value: unknown, keys: readonly string[] | null = null): readonly string[] {
   if (typeof value === 'string') return /\S/.test(value) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];

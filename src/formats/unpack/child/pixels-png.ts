@@ -1,6 +1,6 @@
 import { constants, crc32, deflateSync } from 'node:zlib';
 
-/** Pixels as pdf.js decodes them, in rows. */
+/** Pixels in rows, as decoded by pdf.js. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -9,10 +9,13 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
-/** ImageKind of pixels of one bit. */
+/** ImageKind of one-bit pixels. */
 export const BLACK_AND_WHITE = 1;
 
-/** Bits per pixel, and depth and colour type in PNG, by pdf.js's ImageKind: black and white, RGB, RGB with transparency. */
+/**
+ * Bits per pixel, and PNG depth and colour type, by pdf.js's ImageKind: black and white, RGB, RGB with
+ * transparency.
+ */
 const FORMS: ReadonlyMap<number, readonly [bits: number, depth: number, colourType: number]> = new Map([
   [BLACK_AND_WHITE, [1, 1, 0]],
   [2, [24, 8, 2]],

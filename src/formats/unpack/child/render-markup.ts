@@ -2,23 +2,23 @@ import { Parser } from 'htmlparser2';
 import { TextFlow } from './text-flow.ts';
 import { sentencesIn } from './word-runs.ts';
 
-/** What a page or a drawing holds. */
+/** Content of a page or a drawing. */
 export interface Rendered {
-  /** The text as rendered, with the texts that replace or explain images and fields. */
+  /** The rendered text, including text that replaces or explains images and fields. */
   readonly text: string;
-  /** The text that a reader does not see. */
+  /** Text that a reader does not see. */
   readonly hidden: string;
   /** `data:` URLs of any kind. */
   readonly urls: readonly string[];
   /** Pages inside it. */
   readonly pages: readonly string[];
-  /** Whether shapes are drawn, which may show anything. */
+  /** Whether shapes are drawn, which may depict anything. */
   readonly isDrawn: boolean;
 }
 
 const names = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
-/** Elements that begin and end a line (HTML Standard, 15.3), and those of SVG that place a text. */
+/** Elements that begin and end a line (HTML Standard, 15.3), and SVG elements that position a text. */
 const BLOCKS = names(
   'address article aside blockquote body br caption center dd desc details dialog dir div dl dt fieldset figcaption ' +
     'figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu meta nav ol optgroup option p ' +
@@ -28,7 +28,7 @@ const CELLS = names('td th button input select img');
 const KEEPS_SPACE = names('pre textarea listing plaintext xmp');
 const CODE = names('script style');
 const HIDDEN = names('template iframe noframes noembed metadata');
-/** What some programs show and others do not. */
+/** Elements that some programs show and others do not. */
 const SHOWN_BY_SOME = names('noscript');
 const SHAPES = names('path rect circle ellipse polygon polyline line use');
 
@@ -41,7 +41,7 @@ const DESCRIPTION = /title|description|keywords|author|subject|abstract/i;
 const DATA_URL = /data:[^"'()\s,<>]*,[^"'()\s<>]*/gi;
 /** Declarations without content of their own. */
 const DECLARATION = /^(?:!doctype|\?xml)\b[^[]*$/i;
-/** Around the content of a comment that some programs read. */
+/** Markers around the content of a conditional comment, which some programs read. */
 const CONDITION = /^\[if\b[^\]]*\]>|<!\[endif\]$/gi;
 
 type Visibility = 'shown' | 'hidden' | 'both';
@@ -53,7 +53,7 @@ interface Open {
   readonly isDrawing: boolean;
 }
 
-/** Renders HTML, XHTML or SVG without its styles: what these hide or show is read as if it were shown. */
+/** Renders HTML, XHTML or SVG without its style sheets: text that they hide or show is read as if it were shown. */
 export function renderMarkup(markup: string): Rendered {
   return new Rendering(false).read(markup);
 }
@@ -81,7 +81,7 @@ class Rendering {
         oncomment: (text) => this.#comment(text),
         onprocessinginstruction: (_name, text) => this.#comment(text),
       },
-      // Both are read, so that neither hides what follows.
+      // Both are recognised, so neither hides the text that follows.
       { recognizeSelfClosing: true, recognizeCDATA: true },
     );
     parser.end(markup);
@@ -147,7 +147,10 @@ class Rendering {
     if (visibility !== 'shown') this.#hidden.write(text, keepsSpace);
   }
 
-  /** A comment may hold markup for some programs; one inside a comment is text. Unknown declarations are comments. */
+  /**
+   * A comment may contain markup for some programs; a comment inside a comment is text. Unknown declarations are
+   * treated as comments.
+   */
   #comment(text: string): void {
     if (DECLARATION.test(text)) return;
     if (this.#isComment || !text.includes('<')) this.#hide(text);

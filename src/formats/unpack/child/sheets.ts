@@ -2,26 +2,26 @@ import { MAX_PART_BYTES } from '../messages.ts';
 import { PartTooLarge } from './unpacker.ts';
 import { readXml, unescapeCharacters } from './xml.ts';
 
-/** A sheet as a table in CSV: each row has as many cells as the widest. */
+/** A sheet as a CSV table, in which each row has as many cells as the widest one. */
 export interface Sheet {
   readonly name: string;
   readonly csv: Buffer;
 }
 
-/** Columns of a sheet in Excel and LibreOffice. */
+/** Maximum columns of a sheet in Excel and LibreOffice. */
 const MAX_COLUMNS = 16_384;
 
-/** Max cells of a sheet, so that it fits in memory. */
+/** Maximum cells of a sheet, which keeps it in memory. */
 const MAX_CELLS = MAX_PART_BYTES / 8;
 
-/** The rows of a sheet. Empty ones are left out, and one that is repeated is there once. */
+/** The rows of a sheet, without empty ones, and with repeated ones only once. */
 class Rows {
   readonly #rows: string[][] = [];
   #row: string[] = [];
   #width = 0;
   #cells = 0;
 
-  /** `column`: counted from 0. */
+  /** `column` counts from 0. */
   setCell(column: number, value: string): void {
     if (value === '' || column >= MAX_COLUMNS) return;
     while (this.#row.length < column) this.#row.push('');
@@ -48,7 +48,9 @@ class Rows {
   }
 }
 
-/** The strings that cells of an XLSX workbook refer to (ECMA-376 Part 1, 18.4); guides to pronunciation are left out. */
+/**
+ * Reads the strings to which cells of an XLSX workbook refer (ECMA-376 Part 1, 18.4), without pronunciation guides.
+ */
 export async function readSharedStrings(bytes: AsyncIterable<Buffer>): Promise<readonly string[]> {
   const strings: string[] = [];
   const path: string[] = [];
@@ -66,7 +68,7 @@ export async function readSharedStrings(bytes: AsyncIterable<Buffer>): Promise<r
   return strings;
 }
 
-/** A worksheet of XLSX (ECMA-376 Part 1, 18.3): the stored values of its cells. */
+/** Reads a worksheet of XLSX (ECMA-376 Part 1, 18.3): the stored values of its cells. */
 export async function readWorksheet(
   bytes: AsyncIterable<Buffer>,
   strings: readonly string[],
@@ -101,14 +103,14 @@ export async function readWorksheet(
   return rows.toCsv();
 }
 
-/** The column of a cell's name such as `AB12`, counted from 0. */
+/** The column in a cell's name, such as `AB12`, counted from 0. */
 function columnOf(cell: string | undefined): number | null {
   const letters = /^[A-Z]{1,3}/.exec(cell ?? '')?.[0];
   if (letters === undefined) return null;
   return [...letters].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-/** The sheets of an OpenDocument spreadsheet (OpenDocument 1.3 Part 3, 9): the cells as displayed. */
+/** Reads the sheets of an OpenDocument spreadsheet (OpenDocument 1.3 Part 3, 9), with cells as displayed. */
 export async function readOdsSheets(bytes: AsyncIterable<Buffer>): Promise<readonly Sheet[]> {
   const sheets: Sheet[] = [];
   const path: string[] = [];

@@ -4,13 +4,16 @@ import { extract } from 'tar-stream';
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
 import { piecesOf, type Unpacker } from './unpacker.ts';
 
-/** The files of a tar archive, in its order; those of a kind that is not read, such as sparse ones, are problems; of one that is compressed with gzip too. */
+/**
+ * Unpacks the files of a tar archive, also if it is compressed with gzip, in order. Files of an unsupported kind,
+ * such as sparse ones, are problems.
+ */
 export const untar: Unpacker = async function* (input) {
   const entries = extract();
   const source = piecesOf(input);
   const first = (await source.next()).value ?? Buffer.alloc(0);
   const whole = Readable.from(startingWith(first, source));
-  // An error ends the loop over the entries, which throws it.
+  // An error ends the loop over the entries, which then throws it.
   if (hasMagicBytes(first, 'gzip')) pipeline(whole, createGunzip(), entries, () => {});
   else pipeline(whole, entries, () => {});
   for await (const entry of entries) {
@@ -22,7 +25,7 @@ export const untar: Unpacker = async function* (input) {
   }
 };
 
-/** The one file in a gzip file. */
+/** Unpacks the one file in a gzip file. */
 export const gunzip: Unpacker = async function* (input) {
   const source = Readable.from(piecesOf(input));
   const stream = (): Readable => pipeline(source, createGunzip(), () => {});

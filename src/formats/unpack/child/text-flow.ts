@@ -1,14 +1,14 @@
-/** Characters that are not shown, between which a word is one. */
+/** Invisible characters, which do not separate words. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 const SPACE = /[ \t\n\r\f]+/g;
 
-/** Text in lines, with its white space collapsed as a page shows it. */
+/** Text in lines, with white space collapsed as on a page. */
 export class TextFlow {
   readonly #pieces: string[] = [];
   #isLineStart = true;
   #hasSpace = false;
 
-  /** `keepsSpace`: its white space is shown as it is. */
+  /** If `keepsSpace`, the white space of the text is kept unchanged. */
   write(text: string, keepsSpace = false): void {
     const shown = keepsSpace ? text : text.replace(SPACE, ' ');
     const words = keepsSpace ? text : trimSpace(shown);
@@ -20,7 +20,7 @@ export class TextFlow {
     this.#hasSpace = !keepsSpace && shown.endsWith(' ');
   }
 
-  /** What follows begins a line. */
+  /** Starts a new line for the text that follows. */
   breakLine(): void {
     if (!this.#isLineStart) this.#pieces.push('\n');
     this.#isLineStart = true;
@@ -32,7 +32,7 @@ export class TextFlow {
   }
 }
 
-/** Without the single space at each end. */
+/** Removes a single space at each end. */
 function trimSpace(text: string): string {
   return text.slice(text.startsWith(' ') ? 1 : 0, text.length > 1 && text.endsWith(' ') ? -1 : undefined);
 }

@@ -3,7 +3,7 @@ import { type Container, containerKind } from '../container-kind.ts';
 import { MAX_PART_BYTES, type UnpackedPart, type UnpackLimits, type Why } from '../messages.ts';
 import { type Budget, type Input, PartTooLarge, TooLarge, type Unpacked, type Unpacker } from './unpacker.ts';
 
-/** Loads what reads a kind of files, with its library. */
+/** Loads the unpacker of a kind of files, with its library. */
 const UNPACKERS: Readonly<Record<Container, () => Promise<Unpacker>>> = {
   zip: async () => (await import('./zip.ts')).unzip,
   tar: async () => (await import('./tar.ts')).untar,
@@ -15,16 +15,16 @@ const UNPACKERS: Readonly<Record<Container, () => Promise<Unpacker>>> = {
   mbox: async () => (await import('./mbox.ts')).unpackMbox,
 };
 
-/** Max characters of a name. What exceeds it is left out at its beginning. */
+/** Maximum characters of a name. Longer names are truncated at the beginning. */
 const MAX_NAME_LENGTH = 300;
 
-/** Nothing more is unpacked. */
+/** Thrown to end unpacking. */
 class Over extends Error {}
 
-/** A file may expand to this size whatever its ratio: a few bytes hold a long text of one letter. */
+/** A file may expand to this size regardless of its ratio: a few bytes can contain a long text of one letter. */
 const FREE_BYTES = 16 * 1024 * 1024;
 
-/** What a file may still expand to. */
+/** The size and number of parts to which a file may still expand. */
 class FileBudget implements Budget {
   #parts: number;
   #bytes: number;
@@ -34,31 +34,31 @@ class FileBudget implements Budget {
     this.#bytes = Math.min(bytes, Math.max(FREE_BYTES, fileBytes * ratio));
   }
 
-  /** Bytes that are left. */
+  /** Number of bytes left. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Counts a part. Whether there is room for it. */
+  /** Counts a part. Returns whether there is room for it. */
   takePart(): boolean {
     return this.#parts-- > 0;
   }
 
-  /** Counts unpacked bytes. Whether there is room for them. */
+  /** Counts unpacked bytes. Returns whether there is room for them. */
   takeBytes(bytes: number): boolean {
     this.#bytes -= bytes;
     return this.#bytes >= 0;
   }
 }
 
-/** The parts of a file, at all depths, within the limits. */
+/** Yields the parts of a file, at all depths, within the limits. */
 export async function* unpackParts(
   input: Extract<Input, { readonly fd: number }>,
   container: Container,
   limits: UnpackLimits,
 ): AsyncGenerator<UnpackedPart, void> {
   try {
-    // What is only compressed is no deeper for it.
+    // Compression alone does not add a level of depth.
     yield* new Parts(limits, input.size).of(input, container, '', container === 'gzip' ? 0 : 1);
   } catch (error) {
     if (!(error instanceof Over)) throw error;
@@ -74,7 +74,7 @@ class Parts {
     this.#budget = new FileBudget(limits, fileBytes);
   }
 
-  /** `prefix`: of the names inside, with a slash at its end unless it is empty. */
+  /** `prefix` begins the names of the parts, and ends with a slash unless it is empty. */
   async *of(
     input: Input,
     container: Container,
@@ -134,11 +134,11 @@ class Parts {
     if (container === null) {
       yield { kind: 'file', name: shortened(name), base64: bytes.toString('base64') } as const;
     } else if (depth >= this.#depth) yield problem('too-deep', name, bytes.length);
-    // What is only compressed is no deeper for it.
+    // Compression alone does not add a level of depth.
     else yield* this.of(file, container, `${name}/`, isCompressed ? depth : depth + 1);
   }
 
-  /** The bytes of a file, or why it has none. */
+  /** Reads the bytes of a file, or returns the error if that fails. */
   async #read({ stream }: Extract<Unpacked, { readonly stream: unknown }>): Promise<Buffer | Error> {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -155,7 +155,7 @@ class Parts {
     }
   }
 
-  /** Ends at a part that exceeds the budget; null if it is not known which one does. */
+  /** Ends unpacking at the part that exceeds the budget; `found` is null if that part is unknown. */
   async *#over(why: Why, found: Unpacked | null): AsyncGenerator<UnpackedPart, never> {
     const left = found !== null && 'left' in found ? (found.left ?? null) : null;
     yield { kind: 'problem', name: '', why, bytes: null, parts: left === null ? null : left + 1 };

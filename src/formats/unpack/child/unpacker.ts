@@ -3,55 +3,58 @@ import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { MAX_PART_BYTES, type Why } from '../messages.ts';
 
-/** A file that holds others: the one that the process was given, or one inside it. */
+/** A file that contains others: the one that the process was given, or one inside it. */
 export type Input =
   | { readonly name: string; readonly fd: number; readonly size: number }
   | { readonly name: string; readonly bytes: Buffer };
 
-/** What an unpacker finds: a file, read before the next one is asked for; a text as rendered; a table; or what cannot be read. */
+/**
+ * Something found by an unpacker: a file, which must be read before the next one is requested, a rendered text, a
+ * table, or a problem.
+ */
 export type Unpacked =
   | {
       readonly name: string;
-      /** As the file around it says; null if it does not. */
+      /** Size as stated by the containing file; null if it is not stated. */
       readonly bytes: number | null;
       readonly stream: () => Promise<Readable> | Readable;
-      /** How many follow; null if that is not known. */
+      /** Number of entries that follow; null if unknown. */
       readonly left: number | null;
     }
   | {
       readonly name: string;
       readonly text: string;
-      /** How many follow, if that is known. */
+      /** Number of entries that follow, if known. */
       readonly left?: number;
     }
-  /** In CSV, with commas and line feeds. */
+  /** CSV with commas and line feeds. */
   | { readonly name: string; readonly csv: Buffer }
   | {
       readonly name: string;
       readonly problem: Why;
       readonly bytes?: number;
-      /** How many parts are not read for it. */
+      /** Number of parts that are not read because of it. */
       readonly parts?: number;
     };
 
-/** What a file may still expand to. */
+/** Limits on how far a file may still expand. */
 export interface Budget {
-  /** Counts bytes. Whether there is room for them. */
+  /** Counts bytes. Returns whether there is room for them. */
   takeBytes(bytes: number): boolean;
 }
 
 /**
- * Lists what a file holds. Throws TooLarge when what it reads of it beside that exceeds the budget, PartTooLarge, and what its
- * library throws when it is damaged.
+ * Lists the content of a file. Throws TooLarge if anything else that it reads of the file exceeds the budget,
+ * PartTooLarge, and the errors of its library if the file is damaged.
  */
 export type Unpacker = (input: Input, budget: Budget) => AsyncGenerator<Unpacked, void>;
 
-/** The file expands to more than it may. */
+/** The file exceeds its limit on expansion. */
 export class TooLarge extends Error {}
 
-/** A file, or a part of one, is larger than one may be. */
+/** A file, or a part of one, exceeds the size limit. */
 export class PartTooLarge extends Error {
-  /** How many bytes it has at least. */
+  /** Minimum size of the file, in bytes. */
   readonly bytes: number;
 
   constructor(bytes: number) {

@@ -1,9 +1,9 @@
 import { isAscii } from 'node:buffer';
 
-/** This many words in a row are a sentence, and neither code nor a technical field. */
+/** Number of words in a row that make a sentence, as opposed to code or a technical field. */
 export const SENTENCE = 4;
 
-/** The most words in a row. Scripts that have no spaces between words count by characters. */
+/** The longest run of words. Scripts without spaces between words count by character. */
 export function longestRun(text: string): number {
   let longest = 0;
   let run = 0;
@@ -14,7 +14,7 @@ export function longestRun(text: string): number {
   return longest;
 }
 
-/** Ends of strings in code; an apostrophe in a word is none. */
+/** Ends of strings in code; does not match an apostrophe in a word. */
 const QUOTES = /["`\n]|(?<!\p{L})'|'(?!\p{L})/u;
 
 /** The sentences in the strings and comments of a script or a style sheet. */

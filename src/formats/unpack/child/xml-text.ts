@@ -2,15 +2,17 @@ import { readXml, unescapeCharacters, type XmlTag } from './xml.ts';
 
 /** The words of one XML file of a document, as lines. */
 export interface XmlText {
-  /** As rendered, with alternative texts. */
+  /** Text as rendered, with alternative texts. */
   readonly visible: string[];
-  /** What is not rendered: deletions, hidden text, field codes, and what older programs show instead. */
+  /** Text that is not rendered: deletions, hidden text, field codes, and text that older programs show instead. */
   readonly hidden: string[];
 }
 
-/** Elements whose text is one line, whatever is in between. Outside them, each element is. */
+/**
+ * Elements whose text forms one line, including all elements inside. Outside them, each element forms its own line.
+ */
 const PARAGRAPHS: ReadonlySet<string> = new Set(['p', 'h', 'si', 'is', 'comment']);
-/** Elements inside a paragraph that are rendered elsewhere: they must not divide its words. */
+/** Elements inside a paragraph that are rendered elsewhere and must not divide its words. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'txbxContent',
   'text-box',
@@ -28,7 +30,7 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'hidden-text',
   'hidden-paragraph',
 ]);
-/** Elements whose text is not words: positions of drawings, settings, and formats of numbers. */
+/** Elements whose text is not words: drawing positions, settings, and number formats. */
 const NOT_WORDS: ReadonlySet<string> = new Set(
   (
     'posOffset align pctWidth pctHeight config-item number-style currency-style date-style time-style ' +
@@ -44,31 +46,31 @@ const CHARACTERS: ReadonlyMap<string, string> = new Map([
   ['s', ' '],
   ['noBreakHyphen', '-'],
 ]);
-/** Elements that say where tabs stop. */
+/** Elements that define tab stops. */
 const TAB_STOPS: ReadonlySet<string> = new Set(['tabs', 'tabLst']);
-/** Attributes that hold words: alternative texts, hints, texts of shapes and choices of lists. */
+/** Attributes that contain words: alternative texts, hints, texts of shapes and choices of lists. */
 const WORDS: ReadonlySet<string> = new Set(
   'descr title alt tooltip prompt promptTitle error errorTitle string displayText help-text'.split(' '),
 );
-/** Elements whose `val` holds words. */
+/** Elements whose `val` attribute contains words. */
 const WORDS_IN_VALUE: ReadonlySet<string> = new Set(
   'lvlText alias docVar listEntry helpText statusText default'.split(' '),
 );
-/** Labels of lists are mostly a character, or a number and a full stop. */
+/** Minimum length: labels of lists are mostly a character, or a number and a full stop. */
 const MIN_VALUE_LENGTH = 5;
 
 interface Element {
   readonly local: string;
   isHidden: boolean;
   readonly isSkipped: boolean;
-  /** Whether spaces at the ends of a text are rendered; WordprocessingML says so. */
+  /** Whether spaces at the ends of a text are rendered, which WordprocessingML specifies. */
   readonly keepsSpace: boolean;
   readonly isSpreadsheet: boolean;
-  /** OpenDocument has text in any element of a paragraph, and collapses spaces. */
+  /** Whether this is OpenDocument, which has text in any element of a paragraph and collapses spaces. */
   readonly isOdf: boolean;
 }
 
-/** A line being read, and how many paragraphs are open around it. */
+/** A line being read, and the number of open paragraphs around it. */
 interface Line {
   visible: string;
   hidden: string;
@@ -81,8 +83,9 @@ function symbol(hex: string): string {
 }
 
 /**
- * Reads the words of an XML file of an office document (ECMA-376, OpenDocument) from its bytes, whatever its elements are
- * for: they only decide how words are joined. `skipsCells`: leaves out the cells of sheets. Throws what `readXml` throws.
+ * Reads the words of an XML file of an office document (ECMA-376, OpenDocument) from its bytes, regardless of what
+ * its elements are for; they only decide how words are joined. If `skipsCells`, omits the cells of sheets. Throws
+ * the errors of `readXml`.
  */
 export async function readXmlText(bytes: AsyncIterable<Buffer>, skipsCells: boolean): Promise<XmlText> {
   const text: XmlText = { visible: [], hidden: [] };
@@ -110,7 +113,7 @@ export async function readXmlText(bytes: AsyncIterable<Buffer>, skipsCells: bool
       if (holdsWords && /\S/.test(words)) text.visible.push(words.trim());
     }
     if (attributes.has('instr')) text.hidden.push(attributes.get('instr')!);
-    // A style that hides what it is applied to, such as `<style:text-properties text:display="none"/>`.
+    // A style that hides the text it is applied to, such as `<style:text-properties text:display="none"/>`.
     if (local === 'style') styleName = attributes.get('name');
     else if (styleName !== undefined && attributes.get('display') === 'none') hiddenStyles.add(styleName);
     if (local === 'vanish' && !/^(?:0|false|off)$/.test(value)) {
@@ -137,7 +140,7 @@ export async function readXmlText(bytes: AsyncIterable<Buffer>, skipsCells: bool
     const { isHidden, isSkipped } = stack.at(-1)!;
     if (isSkipped) return;
     if (!TAB_STOPS.has(parent?.local ?? '')) add(CHARACTERS.get(local) ?? '', isHidden);
-    // A character by its code in a font; symbol fonts have theirs in a private area.
+    // A character given by its code in a font; symbol fonts use a private area.
     if (local === 'sym') add(symbol(attributes.get('char') ?? ''), isHidden);
   };
   const characters = (words: string): void => {
@@ -156,7 +159,7 @@ export async function readXmlText(bytes: AsyncIterable<Buffer>, skipsCells: bool
   };
 
   await readXml(bytes, { open, text: characters, close });
-  // Older programs are given the same words once more.
+  // The same words are repeated for older programs.
   const seen = new Set(text.visible);
   return { visible: text.visible, hidden: text.hidden.filter((line) => !seen.has(line)) };
 }

@@ -1,9 +1,9 @@
 import { SaxesParser } from 'saxes';
 import { encodingByMark } from '../../encoding/decoder.ts';
 
-/** The beginning of an element. */
+/** The start of an element. */
 export interface XmlTag {
-  /** Its name and those of its attributes have no prefixes, which writers choose. */
+  /** Names of the element and its attributes are without prefixes, which writers may choose freely. */
   readonly local: string;
   readonly uri: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -15,12 +15,12 @@ interface XmlHandlers {
   readonly close: (local: string) => void;
 }
 
-/** Documents nest some dozens of elements. */
+/** Real documents nest a few dozen elements. */
 const MAX_DEPTH = 1000;
 
 /**
- * Parses an XML file of an office document from its bytes, which are UTF-8 or UTF-16. Throws when it is not well-formed:
- * entities of its own are not expanded.
+ * Parses an XML file of an office document from its bytes, which are UTF-8 or UTF-16. Throws if it is not
+ * well-formed; entities that it defines are not expanded.
  */
 export async function readXml(
   bytes: AsyncIterable<Buffer>,
@@ -30,7 +30,7 @@ export async function readXml(
   let depth = 0;
   parser.on('opentag', ({ local, uri, attributes }) => {
     if (++depth > MAX_DEPTH) throw new RangeError('nested too deeply');
-    // Of two attributes of one name, such as `id` and `r:id`, the one with a prefix counts.
+    // If two attributes have the same name, such as `id` and `r:id`, the one with a prefix counts.
     const all = Object.values(attributes).sort((a, b) => a.prefix.length - b.prefix.length);
     open({ local, uri, attributes: new Map(all.map((each) => [each.local, each.value])) });
   });
@@ -53,7 +53,7 @@ export async function readXml(
   parser.write(decoder.decode()).close();
 }
 
-/** Replaces the escapes of characters in strings of SpreadsheetML, such as `_x0041_` (ECMA-376 Part 1, 22.9.2.19). */
+/** Decodes escaped characters in SpreadsheetML strings, such as `_x0041_` (ECMA-376 Part 1, 22.9.2.19). */
 export function unescapeCharacters(text: string): string {
   return text.replace(/_x([0-9a-f]{4})_/gi, (_escape, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

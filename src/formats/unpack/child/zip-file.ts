@@ -7,24 +7,27 @@ import type { Input } from './unpacker.ts';
 /** A file in a ZIP archive. */
 export interface ZipEntry {
   readonly name: string;
-  /** Size as its directory says; reading it fails if it has another. */
+  /** Size according to the archive's directory; reading fails if it differs. */
   readonly bytes: number;
   /** Why it cannot be read; null if it can. */
   readonly problem: Why | null;
-  /** How many follow. */
+  /** Number of files that follow. */
   readonly left: number;
   readonly stream: () => Promise<Readable>;
 }
 
-/** Names stay bytes: they are labels, never paths. */
+/** Names stay bytes, because they are labels and never paths. */
 const OPTIONS = { lazyEntries: true, decodeStrings: false } as const;
 
-/** Bit of an entry's flags: its name is UTF-8 (APPNOTE.TXT, 4.4.4). */
+/** Flag bit of an entry whose name is UTF-8 (APPNOTE.TXT, 4.4.4). */
 const UTF8_NAME = 0x800;
-/** Methods of compression that are read: stored and deflated (APPNOTE.TXT, 4.4.5). */
+/** Supported compression methods: stored and deflated (APPNOTE.TXT, 4.4.5). */
 const METHODS: ReadonlySet<number> = new Set([0, 8]);
 
-/** The files of a ZIP archive, in the order of its directory. Throws what its library throws when it is damaged. */
+/**
+ * Lists the files of a ZIP archive, in the order of its directory. Throws the errors of its library if the archive
+ * is damaged.
+ */
 export async function* zipEntries(input: Input): AsyncGenerator<ZipEntry, void> {
   const zip = await ('fd' in input
     ? fromFdPromise(input.fd, OPTIONS)
@@ -34,7 +37,7 @@ export async function* zipEntries(input: Input): AsyncGenerator<ZipEntry, void> 
     left--;
     const name = nameOf(entry);
     const bytes = entry.uncompressedSize;
-    // A folder; one with content is a file that a name hides.
+    // A folder. A folder with content is a file in disguise, so it is read.
     if (name.endsWith('/') && bytes === 0) continue;
     const isRead = METHODS.has(entry.compressionMethod);
     const problem = entry.isEncrypted() ? 'encrypted' : isRead ? null : 'method';

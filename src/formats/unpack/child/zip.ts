@@ -2,7 +2,10 @@ import type { OfficeKind } from './office.ts';
 import type { Input, Unpacker } from './unpacker.ts';
 import { readEntry, zipEntries } from './zip-file.ts';
 
-/** The files of a ZIP archive, in the order of its directory; of an office document, its texts and the files in it. */
+/**
+ * Unpacks the files of a ZIP archive, in the order of its directory, or, for an office document, its texts and the
+ * files in it.
+ */
 export const unzip: Unpacker = async function* (input, budget) {
   const kind = await officeKind(input);
   if (kind !== null) {
@@ -19,8 +22,8 @@ export const unzip: Unpacker = async function* (input, budget) {
 const MAX_TYPE_BYTES = 256;
 
 /**
- * The kind of an office document by a file in it, wherever that is: the list of content types (ECMA-376 Part 2) or the
- * media type (OpenDocument 1.3 Part 2). Null for any other archive, such as a book (EPUB).
+ * Detects the kind of an office document by a file anywhere in it: the list of content types (ECMA-376 Part 2) or
+ * the media type (OpenDocument 1.3 Part 2). Null for any other archive, such as a book (EPUB).
  */
 async function officeKind(input: Input): Promise<OfficeKind | null> {
   for await (const entry of zipEntries(input)) {
