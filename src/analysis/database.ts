@@ -27,8 +27,8 @@ export interface DatabaseLimits {
   /** Returns the rows of an unordered query in the order they are read, which takes more memory. */
   readonly inOrder: boolean;
   /**
-   * Freed memory that each of Node's threads may keep for its next step. Null for the default, up to 128 MB. A
-   * lower limit costs time.
+   * Freed memory that each of Node's threads may keep for its next step. Null for the default, up to 128 MB. A lower
+   * limit costs time.
    */
   readonly keptMemory: string | null;
 }
@@ -46,8 +46,8 @@ const IN_ORDER: DatabaseLimits = {
 };
 
 /**
- * A DuckDB database in a private folder. While it is loading, SQL can read files; `lock` ends that for good. SQL
- * comes only from our own code, and all values are parameters.
+ * A DuckDB database in a private folder. While it is loading, SQL can read files; `lock` ends that for good. SQL comes
+ * only from our own code, and all values are parameters.
  *
  *   create ─► loading ─ lock ─► serving ─ close ─► closed
  */
@@ -80,8 +80,8 @@ export class Database {
   }
 
   /**
-   * `folder` is private to this process; it holds the tables, unless they are kept in memory. Failure('service') on
-   * a platform without a DuckDB build.
+   * `folder` is private to this process; it holds the tables, unless they are kept in memory. Failure('service') on a
+   * platform without a DuckDB build.
    */
   static async create(
     folder: string,
@@ -111,8 +111,8 @@ export class Database {
   }
 
   /**
-   * Opens a database in a temporary folder and closes it when `work` settles. `keep` as in `create`, `connections`
-   * as in its limits.
+   * Opens a database in a temporary folder and closes it when `work` settles. `keep` as in `create`, `connections` as
+   * in its limits.
    */
   static async temporary<T>(
     work: (database: Database) => Promise<T>,

@@ -77,9 +77,9 @@ export interface DiffOptions {
 }
 
 /**
- * Compares two finished runs by content: pairs each item with one of the same content in the other run, regardless
- * of its location. If the same content occurs several times, the first items of both runs are paired, then the
- * second ones, and so on, in order of decision and score.
+ * Compares two finished runs by content: pairs each item with one of the same content in the other run, regardless of
+ * its location. If the same content occurs several times, the first items of both runs are paired, then the second
+ * ones, and so on, in order of decision and score.
  */
 export function diffRuns(
   runA: FinishedVerdicts,

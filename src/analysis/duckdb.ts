@@ -3,8 +3,8 @@ import type * as DuckDB from '@duckdb/node-api';
 import { Failure } from '../domain/failure.ts';
 
 /**
- * Loads DuckDB. Its native library has 70 MB, so it is loaded with the first database, or earlier when there is
- * time. Failure('service') on a platform without a build of it.
+ * Loads DuckDB. Its native library has 70 MB, so it is loaded with the first database, or earlier when there is time.
+ * Failure('service') on a platform without a build of it.
  */
 export async function loadDuckDB(): Promise<typeof DuckDB> {
   try {
@@ -19,8 +19,8 @@ const ERROR_NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /**
- * Translates an error of DuckDB, whose message is JSON: to the system error that caused it, or to
- * Failure('service') if the query lacks memory or disk space to spill. Returns all other errors unchanged.
+ * Translates an error of DuckDB, whose message is JSON: to the system error that caused it, or to Failure('service') if
+ * the query lacks memory or disk space to spill. Returns all other errors unchanged.
  */
 export function translateError(error: unknown): unknown {
   let said: { exception_type?: string; errno?: string };

@@ -17,9 +17,9 @@ export interface FinishedVerdicts {
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
 /**
- * Opens a finished run to read its outcomes. Checks the manifest against its hash, and the files it reads against
- * the manifest. Failure('usage') for a path that is not a run directory, Failure('internal') for an unfinished run
- * and for a record that fails verification.
+ * Opens a finished run to read its outcomes. Checks the manifest against its hash, and the files it reads against the
+ * manifest. Failure('usage') for a path that is not a run directory, Failure('internal') for an unfinished run and for
+ * a record that fails verification.
  */
 export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {
   await assertRunDirectory(dir);
@@ -32,8 +32,8 @@ export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Pr
 
 /**
  * Reads the manifest of a finished run and checks it against its own hash, then checks the run's files against it:
- * those in `read` by hash, the others by size. Failure('internal') for an unfinished run and for a record that
- * fails verification.
+ * those in `read` by hash, the others by size. Failure('internal') for an unfinished run and for a record that fails
+ * verification.
  */
 export async function checkedManifest(
   dir: string,

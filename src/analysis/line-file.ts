@@ -12,8 +12,8 @@ export class LineFile {
   }
 
   /**
-   * Failure('usage') if the path exists, its folder does not, or it is in a run directory: an unlisted file there
-   * would make the record fail verification. `flag` is the flag that named the path.
+   * Failure('usage') if the path exists, its folder does not, or it is in a run directory: an unlisted file there would
+   * make the record fail verification. `flag` is the flag that named the path.
    */
   static async create(path: string, flag = '--out'): Promise<LineFile> {
     if ((await findEnclosingRunDirectory(path)) !== null) {

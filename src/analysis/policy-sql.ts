@@ -25,9 +25,7 @@ export interface Rule {
   readonly name: string;
 }
 
-/**
- * SQL condition for whether the score in a column reaches a threshold; callers can replace the usual comparison.
- */
+/** SQL condition for whether the score in a column reaches a threshold; callers can replace the usual comparison. */
 export type Reaches = (column: string, threshold: number) => string;
 
 const reachesExactly: Reaches = (column, threshold) => `${column} >= ${threshold}::DOUBLE`;
@@ -107,9 +105,9 @@ const KNOWN_FLAGS = CATEGORY_KEYS.map(
 ).join(' | ');
 
 /**
- * Verdicts from `from` (in the columns of verdict-columns.ts), with the columns listed at the top: flagged
- * categories, partial coverage, and scores by category. Uses CASE because few items are flagged, and CASE, unlike
- * AND, is not evaluated for the others.
+ * Verdicts from `from` (in the columns of verdict-columns.ts), with the columns listed at the top: flagged categories,
+ * partial coverage, and scores by category. Uses CASE because few items are flagged, and CASE, unlike AND, is not
+ * evaluated for the others.
  */
 export function judgedVerdicts(from: string, scored: ScoreColumns): string {
   const foreign = `lambda flag: regexp_full_match(flag, '${FOREIGN_CATEGORY}')`;

@@ -32,9 +32,9 @@ export interface ReviewedRun {
 }
 
 /**
- * Maintains the view `items` in a database: the items of a run with people's decisions on their content, in this
- * run or another. `review` is one of REVIEW_NUMBERS; `found` is true if a person found what restricts the item;
- * `fresh` is true if the previous run did not have its content.
+ * Maintains the view `items` in a database: the items of a run with people's decisions on their content, in this run or
+ * another. `review` is one of REVIEW_NUMBERS; `found` is true if a person found what restricts the item; `fresh` is
+ * true if the previous run did not have its content.
  */
 export class ReviewedItems {
   readonly #database: Database;
@@ -135,9 +135,7 @@ export class ReviewedItems {
   }
 }
 
-/**
- * Review progress of a run that has just finished. Failure('internal') if the file of decisions fails verification.
- */
+/** Review progress of a run that has just finished. Failure('internal') if the file of decisions fails verification. */
 export async function countReviews(
   { dir, record }: { readonly dir: string; readonly record: RunRecord },
   signal: AbortSignal,
@@ -147,8 +145,8 @@ export async function countReviews(
 }
 
 /**
- * Review progress as a line; null if there are no decisions and no previous run. `all` is the number of flagged
- * items in the run.
+ * Review progress as a line; null if there are no decisions and no previous run. `all` is the number of flagged items
+ * in the run.
  */
 export function progressText({ flagged, reopened, fresh }: ReviewProgress, all: number): string | null {
   if (fresh === null && flagged + reopened === 0) return null;

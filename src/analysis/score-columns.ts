@@ -35,8 +35,8 @@ export class ScoreColumns {
   }
 
   /**
-   * Reads the score columns of the verdicts.parquet at a path, for policies that will decide on it; the taxonomy of
-   * the last policy applies.
+   * Reads the score columns of the verdicts.parquet at a path, for policies that will decide on it; the taxonomy of the
+   * last policy applies.
    */
   static async of(
     database: Database,

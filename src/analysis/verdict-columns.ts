@@ -54,8 +54,8 @@ export const STREAM_KEYS = [
 const SCORES = ['', ''] as const;
 
 /**
- * The columns of verdicts.parquet in order, each with its expression over an outcome line. All are nullable, so a reader
- * finds the same types in every run. `restricted_by` depends on the run's policy and comes after them.
+ * The columns of verdicts.parquet in order, each with its expression over an outcome line. All are nullable, so a
+ * reader finds the same types in every run. `restricted_by` depends on the run's policy and comes after them.
  */
 const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   // The first column: a reader that scans a corpus finds the name of the run at the beginning of the file.
@@ -85,8 +85,7 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
 
 /**
  * The columns of verdicts.parquet, made from the outcome lines of a run with the policy. Parameter 1: path of their
- * file. `foreign` lists the categories of other taxonomies in which it has scores; each becomes a column after the
- * 13.
+ * file. `foreign` lists the categories of other taxonomies in which it has scores; each becomes a column after the 13.
  */
 export function verdictsInLines(policy: Policy, foreign: readonly string[] = []): string {
   const names = [...CATEGORY_KEYS, ...foreign.filter(isForeignCategory).sort()];

@@ -1,7 +1,6 @@
 /**
  * The first step of every npm script. Plain JavaScript without dependencies, because a fresh clone contains nothing
- * else yet. Installs the locked packages and builds if either is missing or out of date, then runs what was asked
- * for.
+ * else yet. Installs the locked packages and builds if either is missing or out of date, then runs what was asked for.
  *
  *   bootstrap.mjs build                 only install and build
  *   bootstrap.mjs cli <command> …       then run the command line in this process
@@ -32,8 +31,8 @@ function requireNode() {
 }
 
 /**
- * Whether node_modules holds every locked package, judging by the list that npm keeps there. Optional packages may
- * be for another platform.
+ * Whether node_modules holds every locked package, judging by the list that npm keeps there. Optional packages may be
+ * for another platform.
  */
 function isInstalled() {
   const packages = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).packages;

@@ -60,8 +60,8 @@ export interface ContinueUi extends FeedUi {
 }
 
 /**
- * The commands that work on a run, called with their parsed arguments. Each resolves to the exit status of a run
- * that ended (0, 1, 3 or 5), or rejects with a Failure, which has its own status. Run directories are absolute.
+ * The commands that work on a run, called with their parsed arguments. Each resolves to the exit status of a run that
+ * ended (0, 1, 3 or 5), or rejects with a Failure, which has its own status. Run directories are absolute.
  */
 export interface RunCommands {
   /** `runId` is the name of the run directory; default: a new one. */
@@ -71,9 +71,7 @@ export interface RunCommands {
   verify(runDir: string, against: VerifyAgainst, ui: RunUi): Promise<number>;
 }
 
-/**
- * Loads the commands on demand: importing the code for runs takes longer than most other commands take in total.
- */
+/** Loads the commands on demand: importing the code for runs takes longer than most other commands take in total. */
 export type LoadRuns = () => Promise<RunCommands>;
 
 /** Takes the exit status of a command that did not fail. */

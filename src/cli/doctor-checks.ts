@@ -59,9 +59,7 @@ export async function checkOutput(folder: string): Promise<Check> {
   }
 }
 
-/**
- * Returns the output of a program on the PATH of `env`. Rejects on abort, after 10 s, and with the system's error.
- */
+/** Returns the output of a program on the PATH of `env`. Rejects on abort, after 10 s, and with the system's error. */
 async function outputOf(
   program: string,
   args: readonly string[],
@@ -73,8 +71,7 @@ async function outputOf(
 }
 
 /**
- * Checks whether `ffmpeg` and `ffprobe`, which decode audio, are on the PATH of `env` and run. Rejects only on
- * abort.
+ * Checks whether `ffmpeg` and `ffprobe`, which decode audio, are on the PATH of `env` and run. Rejects only on abort.
  */
 export async function checkFfmpeg(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
   const versions = new Set<string>();
@@ -96,8 +93,8 @@ const MIN_DRIVER = 550;
 const DRIVER_QUERY = ['--query-gpu=driver_version', '--format=csv,noheader'];
 
 /**
- * Checks whether this machine's NVIDIA driver can serve a guard (`nvidia-smi` on the PATH of `env`). A machine
- * without a GPU passes, since its guard runs elsewhere. Rejects only on abort.
+ * Checks whether this machine's NVIDIA driver can serve a guard (`nvidia-smi` on the PATH of `env`). A machine without
+ * a GPU passes, since its guard runs elsewhere. Rejects only on abort.
  */
 export async function checkGpu(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
   const what = 'gpu';
@@ -120,8 +117,7 @@ export async function checkGpu(env: NodeJS.ProcessEnv, signal: AbortSignal): Pro
 }
 
 /**
- * Checks whether a fleet's Redis answers and meets its requirements, and the fleet has a key. Rejects only on
- * abort.
+ * Checks whether a fleet's Redis answers and meets its requirements, and the fleet has a key. Rejects only on abort.
  */
 export async function checkRedis(
   address: RedisAddress,
@@ -141,9 +137,7 @@ export async function checkRedis(
   }
 }
 
-/**
- * Checks whether a guard answers, and which model it runs. `options` apply to all guards. Rejects only on abort.
- */
+/** Checks whether a guard answers, and which model it runs. `options` apply to all guards. Rejects only on abort. */
 export async function checkGuard(
   url: string,
   options: Omit<Parameters<typeof readGuards>[1], 'timeoutMs'>,

@@ -16,8 +16,8 @@ interface LostOutput {
 
 /**
  * Keeps a command working when its output cannot be written because the disk is full, the terminal is gone, or the
- * reader of a pipe has exited. That output is dropped. A reader that exits, as in `guardsweep … | head`, has read
- * all it needs; any other lost result is a failure, reported on `said`.
+ * reader of a pipe has exited. That output is dropped. A reader that exits, as in `guardsweep … | head`, has read all
+ * it needs; any other lost result is a failure, reported on `said`.
  */
 export function dropLostOutput({ stdout, stderr }: Outputs, said: LineWriter): LostOutput {
   let code: string | null = null;

@@ -6,8 +6,8 @@ import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from '../terminal/interrupt.ts';
 
 keepMemoryOutOfCoreDumps();
-// Installed before the rest is loaded, which takes a moment, and until the process exits, so an interrupt never
-// kills it.
+// Installed before the rest is loaded, which takes a moment, and until the process exits, so an interrupt never kills
+// it.
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 silenceConsole();
 const [stdout, stderr] = [standardOutput(), standardError()];
@@ -32,9 +32,9 @@ process.on('exit', (code) => process.exit(code));
 process.exitCode = await lost.exitStatus(status);
 
 /**
- * Keeps the memory of this process, and of those it starts, out of core dumps: it holds content and tokens, and a
- * C++ library may crash. Node cannot set RLIMIT_CORE, but on Linux a process can choose which of its memory a dump
- * includes (core(5)). Elsewhere, and where /proc is not mounted, the shell's limit applies.
+ * Keeps the memory of this process, and of those it starts, out of core dumps: it holds content and tokens, and a C++
+ * library may crash. Node cannot set RLIMIT_CORE, but on Linux a process can choose which of its memory a dump includes
+ * (core(5)). Elsewhere, and where /proc is not mounted, the shell's limit applies.
  */
 function keepMemoryOutOfCoreDumps(): void {
   try {

@@ -10,9 +10,8 @@ import type { CommandContext } from './context.ts';
 export const HELP_COLUMNS = 100;
 
 /**
- * Creates a command with the flags of `settings`, in their order. It is strict about flags and arguments, writes
- * help to the context's stdout, and throws a CommanderError where commander would write a message or end the
- * process.
+ * Creates a command with the flags of `settings`, in their order. It is strict about flags and arguments, writes help
+ * to the context's stdout, and throws a CommanderError where commander would write a message or end the process.
  */
 export function newCommand(
   name: string,
@@ -74,8 +73,8 @@ function applyFor(command: Command, setting: Setting, option: Option): Option {
 }
 
 /**
- * Limits the help of a command to some settings, each with a line that fits 80 columns; `--help all` lists every
- * flag in full.
+ * Limits the help of a command to some settings, each with a line that fits 80 columns; `--help all` lists every flag
+ * in full.
  */
 export function shortenHelp(
   command: Command,

@@ -12,8 +12,8 @@ const HEAD_BYTES = 256 * 1024;
 type NormalForm = { readonly extension: 'png' | 'wav'; readonly bytes: Buffer };
 
 /**
- * Normalizes a media file: PNG of its first frame, or WAV of its first window. Rejects with the system's error if
- * it cannot be opened, and on abort.
+ * Normalizes a media file: PNG of its first frame, or WAV of its first window. Rejects with the system's error if it
+ * cannot be opened, and on abort.
  */
 export async function normalForm(
   path: string,

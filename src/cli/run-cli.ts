@@ -13,14 +13,13 @@ import type { CommandContext, LoadRuns } from './context.ts';
 import { buildProgram } from './program.ts';
 
 /**
- * Flags that npm takes for an abbreviation of one of its own, with the full name of that one. Without --head,
- * verify checks less.
+ * Flags that npm takes for an abbreviation of one of its own, with the full name of that one. Without --head, verify
+ * checks less.
  */
 const ABBREVIATES: Readonly<Record<string, string>> = { '--head': 'heading' };
 
 /**
- * npm settings that have the same name as one of our flags. A machine's .npmrc may set them, so they are no
- * evidence.
+ * npm settings that have the same name as one of our flags. A machine's .npmrc may set them, so they are no evidence.
  */
 const OWN_SETTINGS: ReadonlySet<string> = new Set(['audit', 'json', 'name', 'quiet']);
 
@@ -65,8 +64,8 @@ export async function runCli(
 const isLogged = ({ options }: Command): boolean => options.some(({ long }) => long === LOG_FORMAT.flag);
 
 /**
- * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm,
- * which passes it on only as the variable `npm_config_policy`. `command` is the first argument.
+ * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm, which
+ * passes it on only as the variable `npm_config_policy`. `command` is the first argument.
  */
 function refuseLostFlags(command: string | undefined, program: Command, env: NodeJS.ProcessEnv): void {
   const isScript = /^run/.test(env['npm_command'] ?? '') && env['npm_lifecycle_event'] === command;
@@ -127,8 +126,8 @@ const EXPLAINED_BY_HELP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Converts commander's complaint about the command line to one of ours: one line, exit status 2. `help` is the
- * command that prints the relevant help.
+ * Converts commander's complaint about the command line to one of ours: one line, exit status 2. `help` is the command
+ * that prints the relevant help.
  */
 export function usageFailure(error: CommanderError, help: string): Failure {
   if (error.code === 'commander.help') {
@@ -163,8 +162,8 @@ export function unexpectedFailure(error: unknown): Failure {
 }
 
 /**
- * Describes the origin of an error and its causes for a developer: names, codes and stack frames, one per line.
- * Omits messages, since they can quote content.
+ * Describes the origin of an error and its causes for a developer: names, codes and stack frames, one per line. Omits
+ * messages, since they can quote content.
  */
 export function describeUnexpected(error: unknown): string[] {
   const lines: string[] = [];

@@ -14,17 +14,15 @@ export interface CleanExport {
 }
 
 /**
- * Steps after a run has finished that make a forged record detectable. None of them comes from a run directory,
- * because another user may have written it.
+ * Steps after a run has finished that make a forged record detectable. None of them comes from a run directory, because
+ * another user may have written it.
  */
 export interface AfterFinish {
   /** Ed25519 private key with which the process that writes the manifest signs it; null to leave it unsigned. */
   readonly signingKey: KeyObject | null;
   /** Absolute path of the file in which the chain head is noted; null for none. */
   readonly headFile: string | null;
-  /**
-   * A program, by name or absolute path, and its arguments, or the URL of a webhook; empty if nothing is notified.
-   */
+  /** A program, by name or absolute path, and its arguments, or the URL of a webhook; empty if nothing is notified. */
   readonly onFinish: readonly string[];
   /** Key that signs notices to the webhook; null without one. */
   readonly webhookSecret: KeyObject | null;
@@ -35,8 +33,8 @@ export interface AfterFinish {
 }
 
 /**
- * Resolves these steps from flags and the job file, and the signing key from the environment. Creates the head
- * file, so an unwritable one is detected at the start. Failure('usage') names the first mistake.
+ * Resolves these steps from flags and the job file, and the signing key from the environment. Creates the head file, so
+ * an unwritable one is detected at the start. Failure('usage') names the first mistake.
  */
 export async function resolveAfterFinish(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];

@@ -116,10 +116,10 @@ export interface ResolvedRun {
 }
 
 /**
- * Merges paths or a job file, flags and environment into the frozen configuration of a run. Flags take precedence
- * over the job file, the job file over the environment, and the environment over defaults. Reads the job file and
- * the policy; writes nothing except an empty head file. Failure('usage') with one line that names the origin of the
- * first mistake.
+ * Merges paths or a job file, flags and environment into the frozen configuration of a run. Flags take precedence over
+ * the job file, the job file over the environment, and the environment over defaults. Reads the job file and the
+ * policy; writes nothing except an empty head file. Failure('usage') with one line that names the origin of the first
+ * mistake.
  */
 export async function resolveRunConfig({
   paths,
@@ -191,8 +191,8 @@ async function jobFileOf(paths: readonly string[], cwd: string): Promise<JobFile
 }
 
 /**
- * The guards to which a run on a fleet is limited: those of a flag or the job file. Ignores `GUARD_URL`, because it
- * is set for all processes of a machine.
+ * The guards to which a run on a fleet is limited: those of a flag or the job file. Ignores `GUARD_URL`, because it is
+ * set for all processes of a machine.
  */
 async function workerGuardsOf(from: Sources): Promise<Pick<RunConfig, 'workerGuards'>> {
   const workerGuards = await resolveSetting(GUARD, { ...from, env: {} });
@@ -210,9 +210,7 @@ async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> 
   );
 }
 
-/**
- * Resolves the written policy. Failure('usage') if a run on a fleet names one, because its workers name their own.
- */
+/** Resolves the written policy. Failure('usage') if a run on a fleet names one, because its workers name their own. */
 async function guardPolicyOf(from: Sources, fleet: boolean): Promise<GuardPolicy | null> {
   const chosen = given(GUARD_POLICY, from);
   if (!fleet || chosen === null) return valueOf(GUARD_POLICY, from);
@@ -234,8 +232,8 @@ async function formatsOf(from: Sources): Promise<RunConfig['output']['formats']>
 }
 
 /**
- * Resolves the gates. Failure('usage') for a gate without an explicitly named guard: a pipeline must not pass
- * because of the demonstration guard when a variable was not set. The workers of a fleet always name theirs.
+ * Resolves the gates. Failure('usage') for a gate without an explicitly named guard: a pipeline must not pass because
+ * of the demonstration guard when a variable was not set. The workers of a fleet always name theirs.
  */
 async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf']> {
   const rates = await resolveSettings(RATE_SETTINGS, from);
@@ -253,8 +251,8 @@ async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf
 }
 
 /**
- * Resolves when the job is due. Failure('usage') for a schedule without a time, or without an explicitly named
- * guard: nobody watches at night, so a forgotten variable must not let the demonstration guard judge.
+ * Resolves when the job is due. Failure('usage') for a schedule without a time, or without an explicitly named guard:
+ * nobody watches at night, so a forgotten variable must not let the demonstration guard judge.
  */
 async function scheduleOf(from: Sources): Promise<Schedule | null> {
   const { cron, ...more } = await resolveSettings(SCHEDULE_SETTINGS, from);
@@ -286,9 +284,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/**
- * The trial requested by `--limit` or `--sample`; null without them. Failure('usage') for both, or a seed alone.
- */
+/** The trial requested by `--limit` or `--sample`; null without them. Failure('usage') for both, or a seed alone. */
 async function trialOf(from: Sources): Promise<Trial | null> {
   const limit = await valueOf(LIMIT, from);
   const sample = await valueOf(SAMPLE, from);

@@ -55,8 +55,8 @@ export interface SourceConfig extends SourceSettings {
   /** The source as the user wrote it. */
   readonly given: string;
   /**
-   * Settings for some files, used instead of those of the source. If a file matches several, the last applies;
-   * absent if there are none.
+   * Settings for some files, used instead of those of the source. If a file matches several, the last applies; absent
+   * if there are none.
    */
   readonly for?: readonly FileSettings[];
 }
@@ -82,8 +82,8 @@ export const MAX_VIDEO_INTERVAL = 3600;
 export const MAX_VIDEO_FRAMES = 1024;
 
 /**
- * Origin of the canaries: content with known verdicts that every guard is asked to judge first. `workers` means
- * that a fleet judges the run and its workers have their own.
+ * Origin of the canaries: content with known verdicts that every guard is asked to judge first. `workers` means that a
+ * fleet judges the run and its workers have their own.
  */
 export type CanaryChoice =
   | { readonly from: 'built-in' | 'off' | 'workers' }
@@ -135,8 +135,8 @@ export interface RunConfig {
   readonly name: string;
   readonly sources: readonly SourceConfig[];
   /**
-   * Endpoint URLs as configured: `embedded:`, `grpc://host:8001`, `grpcs://…`. Empty if a fleet judges the run,
-   * whose workers name their own.
+   * Endpoint URLs as configured: `embedded:`, `grpc://host:8001`, `grpcs://…`. Empty if a fleet judges the run, whose
+   * workers name their own.
    */
   readonly guards: readonly string[];
   /** Fingerprint id that every guard must report. */
@@ -183,8 +183,8 @@ export interface RunConfig {
     /** Maximum content bytes in one shard; a single larger item gets its own shard. */
     readonly shardBytes: number;
     /**
-     * The same two limits for media files. They take longer to judge and are not transferred; their size is that of
-     * the file.
+     * The same two limits for media files. They take longer to judge and are not transferred; their size is that of the
+     * file.
      */
     readonly mediaShardItems: number;
     readonly mediaShardBytes: number;
@@ -228,8 +228,7 @@ export interface RunRecord {
   /** Files found in the corpora that are not sources, by reason: files of earlier runs, sidecars, OS junk files. */
   readonly skipped: Readonly<Record<string, number>>;
   /**
-   * Paths of tables whose header has a different width than their rows and that were read with the width of the
-   * rows.
+   * Paths of tables whose header has a different width than their rows and that were read with the width of the rows.
    */
   readonly fitted_headers: readonly string[];
   /** The judged columns of tables, determined before the run began; absent if no table was examined. */

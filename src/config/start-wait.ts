@@ -2,8 +2,8 @@ import { given, type Sources, valueOf } from './settings/given.ts';
 import type { Setting } from './settings/setting.ts';
 
 /**
- * Resolves how long to wait for Redis and guards at the start, in milliseconds. Defaults to `maxWait` if only that
- * is given, so a supervised process need not be restarted until they are available.
+ * Resolves how long to wait for Redis and guards at the start, in milliseconds. Defaults to `maxWait` if only that is
+ * given, so a supervised process need not be restarted until they are available.
  */
 export function resolveStartWait(
   startWait: Setting<number>,

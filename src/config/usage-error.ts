@@ -41,8 +41,8 @@ export function oneOf<T extends string>(known: readonly T[], given: WithOrigin<s
 }
 
 /**
- * Damerau–Levenshtein distance (optimal string alignment): the minimum number of insertions, deletions,
- * replacements and swaps of adjacent characters that turn one word into the other. Quadratic; meant for words.
+ * Damerau–Levenshtein distance (optimal string alignment): the minimum number of insertions, deletions, replacements
+ * and swaps of adjacent characters that turn one word into the other. Quadratic; meant for words.
  */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];

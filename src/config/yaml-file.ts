@@ -24,9 +24,9 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_YAML_CHARS = 128 * 1024;
 
 /**
- * Reads a configuration file of at most 1 MB, with the SHA-256 of its bytes. `named` is its path as messages show
- * it, and the origin that named it. `inspect` may reject the open file. Failure('usage') if it cannot be read or is
- * not UTF-8.
+ * Reads a configuration file of at most 1 MB, with the SHA-256 of its bytes. `named` is its path as messages show it,
+ * and the origin that named it. `inspect` may reject the open file. Failure('usage') if it cannot be read or is not
+ * UTF-8.
  */
 export async function readTextFile(
   absolute: string,
@@ -106,8 +106,8 @@ function startOf(node: unknown): number | null {
 }
 
 /**
- * Checks a YAML document against a schema. Failure('usage') for the first mistake in the file: its line and column,
- * the key, and what the schema expects there or the nearest known key.
+ * Checks a YAML document against a schema. Failure('usage') for the first mistake in the file: its line and column, the
+ * key, and what the schema expects there or the nearest known key.
  */
 export function checkShape<S extends z.ZodType>(schema: S, file: YamlFile): z.output<S> {
   const parsed = schema.safeParse(file.data);

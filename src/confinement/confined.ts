@@ -55,8 +55,8 @@ export function confined(
 }
 
 /**
- * Signals that end a program because of its own code, here triggered by the file it decodes. A library whose
- * allocation fails aborts or traps.
+ * Signals that end a program because of its own code, here triggered by the file it decodes. A library whose allocation
+ * fails aborts or traps.
  */
 export const CRASHES: ReadonlySet<NodeJS.Signals> = new Set([
   'SIGSEGV',

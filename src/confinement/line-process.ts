@@ -13,8 +13,8 @@ const ANSWER_MS = 60_000;
 const WALL_FACTOR = 10;
 
 /**
- * Why a process gave no answer: its own code crashed on the file, it ended for another reason, or its answer was
- * too long or took too long.
+ * Why a process gave no answer: its own code crashed on the file, it ended for another reason, or its answer was too
+ * long or took too long.
  */
 export type ProcessFault = 'crashed' | 'ended' | 'too-large' | 'too-slow';
 
@@ -90,8 +90,8 @@ export class LineProcess {
   }
 
   /**
-   * Asks for an answer of up to `maxBytes`. Rejects with ProcessFailure or the signal's reason. A crash, an excess
-   * or an abort ends the process.
+   * Asks for an answer of up to `maxBytes`. Rejects with ProcessFailure or the signal's reason. A crash, an excess or
+   * an abort ends the process.
    */
   async ask<T extends { readonly cpuMs: number }>(
     request: object,

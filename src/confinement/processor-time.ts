@@ -7,8 +7,8 @@ const TICK_MS = 10;
 const [USER_TICKS, SYSTEM_TICKS] = [11, 12];
 
 /**
- * Returns the processor time used by a process so far, in milliseconds, with a resolution of 10 ms, or 1 s on
- * systems without /proc; null if the process is gone or cannot be queried.
+ * Returns the processor time used by a process so far, in milliseconds, with a resolution of 10 ms, or 1 s on systems
+ * without /proc; null if the process is gone or cannot be queried.
  */
 export async function processorTime(pid: number): Promise<number | null> {
   return process.platform === 'linux' ? timeInProc(pid) : timeByPs(pid);

@@ -13,8 +13,8 @@ export type Excess = 'processor' | 'wall';
 const MIN_INTERVAL_MS = 20;
 
 /**
- * Measures how long a process works, and kills it when it exceeds a limit. Checks the process only when it could
- * have used up the time that is left, so a process with one thread is checked once, unless the machine is busy.
+ * Measures how long a process works, and kills it when it exceeds a limit. Checks the process only when it could have
+ * used up the time that is left, so a process with one thread is checked once, unless the machine is busy.
  */
 export class TimeLimit {
   readonly #used: () => Promise<number | null>;
@@ -28,8 +28,8 @@ export class TimeLimit {
   #excess: Excess | null = null;
 
   /**
-   * `used` returns the process's processor time in milliseconds, null if unknown; `end` kills it and is called at
-   * most once.
+   * `used` returns the process's processor time in milliseconds, null if unknown; `end` kills it and is called at most
+   * once.
    */
   constructor(used: () => Promise<number | null>, end: () => void) {
     this.#used = used;

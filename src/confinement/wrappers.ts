@@ -55,9 +55,9 @@ const READS_ALL = 'for file; do [ -r "$file" ] || [ -x "$file" ] || exit 1; done
 const found = new Map<string, Wrapper | null>();
 
 /**
- * Returns the strictest wrapper that works on this system and can read `reads`, or every file that the current user
- * can read if `reads` is null. Tries the wrappers once per process, which takes a few milliseconds. Returns an
- * empty wrapper if only the shell works, and null if not even that does.
+ * Returns the strictest wrapper that works on this system and can read `reads`, or every file that the current user can
+ * read if `reads` is null. Tries the wrappers once per process, which takes a few milliseconds. Returns an empty
+ * wrapper if only the shell works, and null if not even that does.
  */
 export function firstThatWorks(reads: readonly string[] | null): Wrapper | null {
   const key = JSON.stringify(reads);

@@ -18,9 +18,9 @@ export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' 
 }
 
 /**
- * Serves the gateway and the dashboard until asked to end, then finishes open requests. Prints their addresses.
- * Rejects with a Failure if the guards cannot be opened, the port cannot be bound, or the embedded guard dies, and
- * with the reason of `stop` if open requests were abandoned.
+ * Serves the gateway and the dashboard until asked to end, then finishes open requests. Prints their addresses. Rejects
+ * with a Failure if the guards cannot be opened, the port cannot be bound, or the embedded guard dies, and with the
+ * reason of `stop` if open requests were abandoned.
  */
 export async function serve(
   { openGuards, stdout, say, ...options }: ServeOptions,
@@ -59,8 +59,8 @@ export async function serve(
 }
 
 /**
- * Login URL. A token generated for this process is in the fragment, which browsers do not send; one that the user
- * chose is not printed.
+ * Login URL. A token generated for this process is in the fragment, which browsers do not send; one that the user chose
+ * is not printed.
  */
 function linkTo(origin: string, token: string, chosen: string | null): string {
   return chosen === null ? `${origin}/login#token=${token}` : `${origin}/login`;

@@ -13,8 +13,8 @@ const MAX_UNKNOWN_FLAGS = 20;
 export type ScoredPart = Pick<Judgement, 'score' | 'flagged' | 'subcategoryScores' | 'subcategoryFlags'>;
 
 /**
- * Combines the parts of one item: the highest score overall and per category, and the union of the flags. The
- * decision on an item is therefore never milder than that on any of its parts, regardless of the policy.
+ * Combines the parts of one item: the highest score overall and per category, and the union of the flags. The decision
+ * on an item is therefore never milder than that on any of its parts, regardless of the policy.
  */
 export class CombinedParts<P extends ScoredPart> {
   #worst: P | null = null;
@@ -55,8 +55,7 @@ export class CombinedParts<P extends ScoredPart> {
   }
 
   /**
-   * Whether the parts name more categories of other taxonomies than an outcome can hold. If so, `combined` lacks
-   * some.
+   * Whether the parts name more categories of other taxonomies than an outcome can hold. If so, `combined` lacks some.
    */
   get isOverfull(): boolean {
     return this.#foreign.size > MAX_FOREIGN_CATEGORIES;

@@ -73,8 +73,8 @@ export function contentSha256(request: ItemRequest): string {
 }
 
 /**
- * Like `contentSha256` for the multiturn requests that submit the first message, the first two, and so on up to all
- * of them: one hash per message, in one pass over the conversation.
+ * Like `contentSha256` for the multiturn requests that submit the first message, the first two, and so on up to all of
+ * them: one hash per message, in one pass over the conversation.
  */
 export function conversationSha256(messages: readonly Turn[]): string[] {
   const hash = createHash('sha256').update(headOf('multiturn', 'text'));

@@ -13,8 +13,8 @@ export interface Coverage {
 }
 
 /**
- * Coverage of a request that is judged as a whole, in Unicode code points for text, turns for a conversation, one
- * frame for an image, and seconds for audio.
+ * Coverage of a request that is judged as a whole, in Unicode code points for text, turns for a conversation, one frame
+ * for an image, and seconds for audio.
  */
 export function wholeCoverage(request: GuardRequest): Coverage {
   if (request.requestType === 'multiturn') return fullCoverage('turns', request.turns);

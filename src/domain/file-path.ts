@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * File names are bytes, but records are text. The encoded form of a path is its bytes decoded as UTF-8. A byte that
- * is not part of a UTF-8 character is escaped as `\xHH` in lower case, and so is a backslash before a literal `xHH`
+ * File names are bytes, but records are text. The encoded form of a path is its bytes decoded as UTF-8. A byte that is
+ * not part of a UTF-8 character is escaped as `\xHH` in lower case, and so is a backslash before a literal `xHH`
  * (`\x5c`), which keeps the form unambiguous.
  */
 

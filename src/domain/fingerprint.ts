@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The identity of the model that a guard runs: SHA-256 hashes of its deployed artifacts by name, and an id over all
- * of them. A guard that cannot prove its artifacts has a declaration instead: values that it states about itself,
- * under an id of a different form.
+ * The identity of the model that a guard runs: SHA-256 hashes of its deployed artifacts by name, and an id over all of
+ * them. A guard that cannot prove its artifacts has a declaration instead: values that it states about itself, under an
+ * id of a different form.
  */
 export interface Fingerprint {
   /** `sha256:`, or `declared:` for a declaration, and the SHA-256 of the canonical form in 64 hex digits. */

@@ -79,8 +79,7 @@ export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' 
 const OF_FILE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE', 'SOURCE_CHANGED']);
 
 /**
- * Whether an error concerns the file of an item rather than its content: the same content in another file may be
- * fine.
+ * Whether an error concerns the file of an item rather than its content: the same content in another file may be fine.
  */
 export function isFileError(code: ItemCode): boolean {
   return OF_FILE.has(code);

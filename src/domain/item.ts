@@ -22,8 +22,8 @@ export interface ItemSource {
   /** Size of the file in bytes, for a whole-file item. */
   readonly bytes: number | null;
   /**
-   * Byte offset of the record in the file, and its length in bytes, including the line break that ends it; null for
-   * a whole-file item, and in a file that is compressed, not UTF-8, or not text.
+   * Byte offset of the record in the file, and its length in bytes, including the line break that ends it; null for a
+   * whole-file item, and in a file that is compressed, not UTF-8, or not text.
    */
   readonly offset: number | null;
   readonly length: number | null;
@@ -36,8 +36,8 @@ interface ItemBase {
   readonly id: string;
   readonly source: ItemSource;
   /**
-   * For a conversation, the number of submitted turns by original role, if it differs from the role they are judged
-   * in. Null if there are none. Not part of the item's identity.
+   * For a conversation, the number of submitted turns by original role, if it differs from the role they are judged in.
+   * Null if there are none. Not part of the item's identity.
    */
   readonly roles: RoleCounts | null;
   /**
@@ -45,9 +45,7 @@ interface ItemBase {
    * whole file. The turns of a conversation share its part.
    */
   readonly part: string | null;
-  /**
-   * For a turn of a conversation that is judged at every turn, its 1-based number in the record; otherwise null.
-   */
+  /** For a turn of a conversation that is judged at every turn, its 1-based number in the record; otherwise null. */
   readonly turn: number | null;
 }
 

@@ -9,11 +9,11 @@ const CHUNK_LENGTH = 65_536;
 
 /**
  * Hashes everything recorded about a shard's items except their outcomes, as 64 hex digits. The SHA-256 is over one
- * line per item, a JSON array of seq, id, path, row, line, SHA-256, bytes, offset and length of the source,
- * modality, request type, content hash, error code and message of an item that failed when it was read (otherwise
- * null), the roles as [name, count], sorted by name, then the turn, if it is one, and the part, if it is one. The
- * hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
- * outcome lines of the items.
+ * line per item, a JSON array of seq, id, path, row, line, SHA-256, bytes, offset and length of the source, modality,
+ * request type, content hash, error code and message of an item that failed when it was read (otherwise null), the
+ * roles as [name, count], sorted by name, then the turn, if it is one, and the part, if it is one. The hash does not
+ * depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the outcome lines of the
+ * items.
  */
 export function itemsSha256(items: readonly Item[]): string {
   return hashFields(items, (item) => {

@@ -6,9 +6,8 @@ const HEIC_BRANDS = 'hei[cmsx]|hev[cmsx]|mif1|msf1';
 const BOX_LENGTH = '[\\0-\\x0f]...';
 
 /**
- * Magic bytes of file formats: patterns for the beginning of a file read as Latin-1, with their source. If a format
- * has two patterns, the longer one also checks header fields that a text beginning with the same letters does not
- * have.
+ * Magic bytes of file formats: patterns for the beginning of a file read as Latin-1, with their source. If a format has
+ * two patterns, the longer one also checks header fields that a text beginning with the same letters does not have.
  */
 const MAGIC_BYTES = {
   // Images

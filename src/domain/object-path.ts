@@ -1,6 +1,4 @@
-/**
- * An object, or all objects with a key prefix, in object storage: `s3://bucket/key`. Keys are names, never paths.
- */
+/** An object, or all objects with a key prefix, in object storage: `s3://bucket/key`. Keys are names, never paths. */
 export interface ObjectPath {
   readonly bucket: string;
   readonly key: string;

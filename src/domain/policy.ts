@@ -18,8 +18,8 @@ export interface Thresholds {
 /** The caller's rules for turning scores into decisions. */
 export interface Policy {
   /**
-   * Thresholds by category; `default` applies to SCORE and to categories without their own. Null if there is no
-   * policy file, in which case the guard's own FLAGGED decides between block and allow.
+   * Thresholds by category; `default` applies to SCORE and to categories without their own. Null if there is no policy
+   * file, in which case the guard's own FLAGGED decides between block and allow.
    */
   readonly thresholds: Readonly<Partial<Record<CategoryName | 'default', Thresholds>>> | null;
   /**

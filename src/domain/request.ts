@@ -35,8 +35,8 @@ export interface MultiturnRequest {
   /** Number of `messages` submitted, starting with the first: 1 … messages.length. */
   readonly turns: number;
   /**
-   * The seq of the conversation's first item if every turn is an item; otherwise null. Such items are sent one
-   * after another to one endpoint in one cache session.
+   * The seq of the conversation's first item if every turn is an item; otherwise null. Such items are sent one after
+   * another to one endpoint in one cache session.
    */
   readonly conversation: number | null;
 }
@@ -179,8 +179,8 @@ export function turnBytes([role, content]: Turn): number {
 
 /**
  * Roles in a record that differ from the role a turn is judged in, in the order in which counts are recorded. Other
- * names may be content and count as `other`; so do turns without a role. `system` counts only turns that are judged
- * in another role.
+ * names may be content and count as `other`; so do turns without a role. `system` counts only turns that are judged in
+ * another role.
  */
 export const ORIGINAL_ROLES = [
   ...(['system', 'developer', 'tool', 'function'] as const),

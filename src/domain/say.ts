@@ -2,9 +2,7 @@
 export const LOG_FORMATS = ['json', 'text'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/**
- * The fields of a log line in addition to its time and message: ids and words from small fixed sets, never content.
- */
+/** The fields of a log line in addition to its time and message: ids and words from small fixed sets, never content. */
 export interface LogFields {
   /** Default `info`. */
   readonly level?: 'info' | 'warn' | 'error';

@@ -19,9 +19,9 @@ export interface Shard {
 }
 
 /**
- * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the
- * content hash or, for an item that failed when it was read, its error code. Reading the same sources again yields
- * the same value, so a resumed run can check that it reads what was planned. Settled verdicts do not affect it.
+ * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the content
+ * hash or, for an item that failed when it was read, its error code. Reading the same sources again yields the same
+ * value, so a resumed run can check that it reads what was planned. Settled verdicts do not affect it.
  */
 export function payloadSha256(items: readonly Item[]): string {
   const hash = createHash('sha256');
@@ -63,8 +63,8 @@ export interface ShardResult {
   /** The canary checks that the guards have passed; absent if they were not checked. */
   readonly canaries?: readonly CanaryCheck[];
   /**
-   * Excerpts for the outcomes of a run with content, in the order of the items. Null for a settled item, which has
-   * its own, and if there is no excerpt.
+   * Excerpts for the outcomes of a run with content, in the order of the items. Null for a settled item, which has its
+   * own, and if there is no excerpt.
    */
   readonly snippets?: readonly (Snippet | null)[];
 }

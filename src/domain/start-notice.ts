@@ -4,8 +4,8 @@ import type { Say } from './say.ts';
 const SILENT_MS = 3000;
 
 /**
- * Formats a duration for a message: in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days.
- * `ms` >= 0.
+ * Formats a duration for a message: in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days. `ms`
+ * >= 0.
  */
 export function formatDuration(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`;

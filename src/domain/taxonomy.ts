@@ -51,8 +51,8 @@ export function isCategoryKey(name: string): name is CategoryKey {
 }
 
 /**
- * A category of another taxonomy, such as `openai/harassment/threatening`. Never equal to one of ours, even if its
- * name is similar. Such names come from guards, and are printed and recorded.
+ * A category of another taxonomy, such as `openai/harassment/threatening`. Never equal to one of ours, even if its name
+ * is similar. Such names come from guards, and are printed and recorded.
  */
 export type ForeignCategory = `${string}/${string}`;
 

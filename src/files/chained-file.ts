@@ -11,9 +11,7 @@ import { NotRegularFileError } from './open-file.ts';
 import { readFully } from './read-fully.ts';
 import { readRecordLines } from './record-lines.ts';
 
-/**
- * How many of the last lines a new line may follow: processes that append at the same time follow the same line.
- */
+/** How many of the last lines a new line may follow: processes that append at the same time follow the same line. */
 const WINDOW = 64;
 
 /** Far more than people write: half a million reviews. */
@@ -29,16 +27,16 @@ interface ChainedFileOptions {
   /** Hash that the first line follows; only this file begins with it. */
   readonly genesis: string;
   /**
-   * Receives every entry of the file once, in order, whether another process or this one appended it. If it throws,
-   * the call ends, and the next call begins with the same entry.
+   * Receives every entry of the file once, in order, whether another process or this one appended it. If it throws, the
+   * call ends, and the next call begins with the same entry.
    */
   readonly take: (entry: Readonly<Record<string, unknown>>) => void;
 }
 
 /**
- * A file of JSON lines to which several processes append. Each line contains the hash of an earlier one (`prev`)
- * and its own check, so a changed, removed or moved line is detected, unless it was the last. A line torn by a
- * crash is skipped: no other line names it.
+ * A file of JSON lines to which several processes append. Each line contains the hash of an earlier one (`prev`) and
+ * its own check, so a changed, removed or moved line is detected, unless it was the last. A line torn by a crash is
+ * skipped: no other line names it.
  */
 export class ChainedFile {
   readonly #options: ChainedFileOptions;
@@ -62,8 +60,8 @@ export class ChainedFile {
 
   /**
    * Appends an entry; when this resolves, it is on disk and was passed to `take`. Failure('service') if the disk is
-   * full; the file is then unchanged. The keys `prev` and `check` are reserved for the file. `admit` is called once
-   * all earlier entries were taken; if it throws, the call ends and nothing is appended.
+   * full; the file is then unchanged. The keys `prev` and `check` are reserved for the file. `admit` is called once all
+   * earlier entries were taken; if it throws, the call ends and nothing is appended.
    */
   append(entry: Readonly<Record<string, unknown>>, admit: () => void = () => undefined): Promise<void> {
     return this.#next(async () => {

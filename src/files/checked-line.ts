@@ -15,8 +15,8 @@ export function encodeLine(value: object): string {
 }
 
 /**
- * Decodes a line from `encodeLine`. Returns `torn` if it is not JSON, like the last line after a crash, and
- * `damaged` if it does not match its check or the schema.
+ * Decodes a line from `encodeLine`. Returns `torn` if it is not JSON, like the last line after a crash, and `damaged`
+ * if it does not match its check or the schema.
  */
 export function decodeLine<T>(schema: z.ZodType<T>, bytes: Buffer): T | 'torn' | 'damaged' {
   const line = bytes.toString();

@@ -10,8 +10,8 @@ export const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
 /**
- * Creates a file for writing. Rejects with EEXIST if the name exists, even as a dangling link. The caller closes
- * the file.
+ * Creates a file for writing. Rejects with EEXIST if the name exists, even as a dangling link. The caller closes the
+ * file.
  */
 export function createFile(path: string | Buffer): Promise<FileHandle> {
   return open(path, 'wx', FILE_MODE);
@@ -29,9 +29,8 @@ export function reopenFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Opens a file for reading and appending, creating it if necessary. Rejects with NotRegularFileError for a link, a
- * pipe or a device, and for a file with more than one hard link: appending would change it under its other name
- * too.
+ * Opens a file for reading and appending, creating it if necessary. Rejects with NotRegularFileError for a link, a pipe
+ * or a device, and for a file with more than one hard link: appending would change it under its other name too.
  */
 export async function openForAppending(path: string): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;

@@ -11,9 +11,8 @@ export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: n
 }
 
 /**
- * Creates a folder and its missing parents, accessible to their owner only. Rejects with the system's error.
- * (Node's recursive `mkdir` never returns for a path in a folder such as /proc, where creating anything fails with
- * ENOENT.)
+ * Creates a folder and its missing parents, accessible to their owner only. Rejects with the system's error. (Node's
+ * recursive `mkdir` never returns for a path in a folder such as /proc, where creating anything fails with ENOENT.)
  */
 export async function makeFolders(path: string): Promise<void> {
   const make = async (): Promise<void> => {

@@ -29,8 +29,8 @@ export function isSameState(a: FileState, b: FileState): boolean {
 const IN_MEMORY: ReadonlySet<number> = new Set([0x0102_1994, 0x8584_58f6]);
 
 /**
- * Whether a file is kept in memory only. There, writes through a mapping do not change its timestamps, because
- * nothing is ever written back to a disk. False if unknown.
+ * Whether a file is kept in memory only. There, writes through a mapping do not change its timestamps, because nothing
+ * is ever written back to a disk. False if unknown.
  */
 export async function isInMemory(path: string | Buffer): Promise<boolean> {
   return statfs(path).then(

@@ -11,14 +11,12 @@ export function pathExists(path: string | Buffer): Promise<boolean> {
   );
 }
 
-/**
- * Far more entries than any folder of a run directory has: a log segment per 256 MiB, and a few files per takeover.
- */
+/** Far more entries than any folder of a run directory has: a log segment per 256 MiB, and a few files per takeover. */
 const MAX_NAMES = 100_000;
 
 /**
- * Lists the names in a folder of a run directory, in no particular order. Rejects with NotRegularFileError for
- * anything but a folder, including symbolic links, and with FileTooLargeError if it has more entries than any run.
+ * Lists the names in a folder of a run directory, in no particular order. Rejects with NotRegularFileError for anything
+ * but a folder, including symbolic links, and with FileTooLargeError if it has more entries than any run.
  */
 export async function listFolder(path: string): Promise<string[]> {
   if (!(await lstat(path)).isDirectory()) throw new NotRegularFileError(path);
@@ -36,8 +34,8 @@ export type SharedFolder = 'of another user' | 'writable by others';
 
 /**
  * Why users other than this one could change the contents of a folder, or replace entries with links while it is in
- * use; null if they cannot, and on systems without file owners, such as Windows. Rejects with NotRegularFileError
- * for anything but a folder.
+ * use; null if they cannot, and on systems without file owners, such as Windows. Rejects with NotRegularFileError for
+ * anything but a folder.
  */
 export async function sharedWithOthers(path: string): Promise<SharedFolder | null> {
   const found = await lstat(path);
@@ -48,9 +46,9 @@ export async function sharedWithOthers(path: string): Promise<SharedFolder | nul
 }
 
 /**
- * Finds the run directory that contains a file, or would contain it once created, with links resolved; null if
- * there is none. Evidence for a record must not be stored in its directory, where anyone who changes the record can
- * change it too.
+ * Finds the run directory that contains a file, or would contain it once created, with links resolved; null if there is
+ * none. Evidence for a record must not be stored in its directory, where anyone who changes the record can change it
+ * too.
  */
 export async function findEnclosingRunDirectory(path: string): Promise<string | null> {
   const absolute = resolve(path);

@@ -6,8 +6,8 @@ interface Waiting<T> {
 
 /**
  * Group commit: entries that arrive during a flush share the next one. The queue is bounded by its callers, each of
- * which waits for its entry. After a failed flush the end of the file is unknown, so nothing more is written:
- * waiting and later entries fail with the same error.
+ * which waits for its entry. After a failed flush the end of the file is unknown, so nothing more is written: waiting
+ * and later entries fail with the same error.
  */
 export class GroupCommit<T> {
   readonly #flush: (entries: readonly T[]) => Promise<void>;

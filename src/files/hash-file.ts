@@ -19,8 +19,8 @@ export interface HashedFile {
 }
 
 /**
- * Hashes a file's first bytes with SHA-256. Does not follow a link in the last part of the path. Rejects as
- * `openFile` does, with the system's error if the file cannot be read, or with the signal's reason.
+ * Hashes a file's first bytes with SHA-256. Does not follow a link in the last part of the path. Rejects as `openFile`
+ * does, with the system's error if the file cannot be read, or with the signal's reason.
  */
 export async function hashFile(path: string | Buffer, options: HashOptions): Promise<HashedFile> {
   const handle = await openFile(path, 'refuse');

@@ -52,8 +52,8 @@ export async function openFile(path: string | Buffer, links: LinkRule): Promise<
 }
 
 /**
- * Reads a whole regular file of at most `maxBytes`. Rejects with FileTooLargeError for a larger one, and as
- * `openFile` does. `inspect` receives the stats of the open file before it is read; errors it throws are passed on.
+ * Reads a whole regular file of at most `maxBytes`. Rejects with FileTooLargeError for a larger one, and as `openFile`
+ * does. `inspect` receives the stats of the open file before it is read; errors it throws are passed on.
  */
 export async function readWholeFile(
   path: string | Buffer,
@@ -89,8 +89,7 @@ export async function readWholeFile(
 }
 
 /**
- * Reads the first bytes of a regular file; null for anything else, and for a file that cannot be read. Follows no
- * link.
+ * Reads the first bytes of a regular file; null for anything else, and for a file that cannot be read. Follows no link.
  */
 export async function readHead(path: string | Buffer, bytes: number): Promise<Buffer | null> {
   const handle = await openFile(path, 'refuse').catch(() => null);

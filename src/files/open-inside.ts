@@ -5,8 +5,8 @@ import { encodePath, decodePath } from '../domain/file-path.ts';
 import { openFile } from './open-file.ts';
 
 /**
- * Reads below a folder to which others may write at the same time. Checking a path before opening it would be a
- * race, so the location of the file is read from its open descriptor. All paths are encoded paths.
+ * Reads below a folder to which others may write at the same time. Checking a path before opening it would be a race,
+ * so the location of the file is read from its open descriptor. All paths are encoded paths.
  */
 
 /** The path is below a folder but leads outside it. */
@@ -39,8 +39,8 @@ export async function openInside(path: string, folder: string): Promise<FileHand
 }
 
 /**
- * Reads the entries of the folder at a path without links. Rejects with PathEscapesFolderError if the path was
- * swapped in the meantime, or with the system's error.
+ * Reads the entries of the folder at a path without links. Rejects with PathEscapesFolderError if the path was swapped
+ * in the meantime, or with the system's error.
  */
 export async function readFolder(real: string): Promise<Dirent<Buffer>[]> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -81,9 +81,8 @@ async function placeOf(handle: FileHandle, real: string): Promise<string> {
 }
 
 /**
- * Like `placeOf`, for systems without /proc: the path, if it still refers to the open file. Does not detect a
- * parent folder that is swapped and swapped back at the right moments. Exported for tests, which run where /proc
- * exists.
+ * Like `placeOf`, for systems without /proc: the path, if it still refers to the open file. Does not detect a parent
+ * folder that is swapped and swapped back at the right moments. Exported for tests, which run where /proc exists.
  */
 export async function placeByName(handle: FileHandle, path: string): Promise<string> {
   const real = await realPath(path);

@@ -11,8 +11,8 @@ export interface RangeReader {
 
 /**
  * Reads from byte `position` of a file until `target` is full or the file ends, because a single `read` may return
- * fewer bytes than requested. Returns the filled part of `target`, which is shorter than `target` only at the end
- * of the file.
+ * fewer bytes than requested. Returns the filled part of `target`, which is shorter than `target` only at the end of
+ * the file.
  */
 export async function readFully(handle: RangeReader, target: Buffer, position: number): Promise<Buffer> {
   let filled = 0;
@@ -34,8 +34,8 @@ const WINDOW_BYTES = 64 * 1024;
 const READS_IN_FLIGHT = 16;
 
 /**
- * Reads spans of a file, given in ascending order of offset, in few reads. Null for a span that is not entirely in
- * the file. The whole result is held in memory.
+ * Reads spans of a file, given in ascending order of offset, in few reads. Null for a span that is not entirely in the
+ * file. The whole result is held in memory.
  */
 export async function readSpans(file: RangeReader, spans: readonly FileSpan[]): Promise<(Buffer | null)[]> {
   const found = new Array<Buffer | null>(spans.length).fill(null);

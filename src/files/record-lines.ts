@@ -15,10 +15,10 @@ interface RecordLinesOptions {
 }
 
 /**
- * Yields the complete lines of one of a run's own append-only files, in batches, without their newlines. Bytes
- * after the last newline belong to a line that is being written or was torn by a crash, and are not returned.
- * Memory is bounded by one chunk and the longest line. Rejects with ENOENT for a missing file, with
- * NotRegularFileError for anything but a regular file, and with FileTooLargeError for a line of more than 64 MiB.
+ * Yields the complete lines of one of a run's own append-only files, in batches, without their newlines. Bytes after
+ * the last newline belong to a line that is being written or was torn by a crash, and are not returned. Memory is
+ * bounded by one chunk and the longest line. Rejects with ENOENT for a missing file, with NotRegularFileError for
+ * anything but a regular file, and with FileTooLargeError for a line of more than 64 MiB.
  */
 export async function* readRecordLines(
   path: string,

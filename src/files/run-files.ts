@@ -32,9 +32,7 @@ export const RUN_FILES = {
   report: 'report.html',
   /** Rows that were read from stdin, of which no other copy exists. Not part of the record. */
   stdin: 'stdin',
-  /**
-   * Log of the content that people were shown in the dashboard, and the dashboard's index. Not part of the record.
-   */
+  /** Log of the content that people were shown in the dashboard, and the dashboard's index. Not part of the record. */
   review: 'review',
 } as const;
 
@@ -57,9 +55,7 @@ export function isFlaggedCsv(name: string): boolean {
   return /^flagged(-\d+)?\.csv$/.test(name);
 }
 
-/**
- * Whether a final file is written only if there is content for it, so a file from an earlier pass may be outdated.
- */
+/** Whether a final file is written only if there is content for it, so a file from an earlier pass may be outdated. */
 export function isOccasional(name: string): boolean {
   const { flaggedWorkbook, restricted, notJudged, batchOutput, batchErrors } = RUN_FILES;
   return (
@@ -106,8 +102,8 @@ export function epochOfCommits(name: string): number | null {
 }
 
 /**
- * Name under which a final file is written before it is renamed. It contains the epoch: the writer that claims the
- * next epoch removes temporary files of older ones, so an older writer that resumes late has nothing to rename.
+ * Name under which a final file is written before it is renamed. It contains the epoch: the writer that claims the next
+ * epoch removes temporary files of older ones, so an older writer that resumes late has nothing to rename.
  */
 export function temporaryName(name: string, epoch: number): string {
   return `.${padded(epoch, 4)}-${name}.tmp`;

@@ -8,8 +8,8 @@ import { makeFolders } from './durable-write.ts';
 import { RUN_FILES } from './run-files.ts';
 
 /**
- * Stdin is first read into a file, because a resumed run reads its sources again. The folder of the file becomes
- * the run directory, so the file itself is not renamed and keeps its times.
+ * Stdin is first read into a file, because a resumed run reads its sources again. The folder of the file becomes the
+ * run directory, so the file itself is not renamed and keeps its times.
  */
 const FOLDER = /^\.stdin-[0-9a-f]{8}$/;
 
@@ -25,8 +25,8 @@ export function isNewStdinPath(path: string, out: string): boolean {
 }
 
 /**
- * Reads all of stdin into a new file. If that fails, removes the file and rejects with the signal's reason,
- * or with Failure('service').
+ * Reads all of stdin into a new file. If that fails, removes the file and rejects with the signal's reason, or with
+ * Failure('service').
  */
 export async function saveStdin(path: string, stdin: Readable, signal: AbortSignal): Promise<void> {
   const stop = (): unknown => stdin.destroy();

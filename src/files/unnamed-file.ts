@@ -7,8 +7,8 @@ import { writeAt } from './durable-write.ts';
 
 /**
  * Opens a new temporary file for reading and writing and deletes its name, so the file ceases to exist with this
- * process at the latest. The caller closes it. Failure('service') if the file cannot be created; the error of a
- * full disk is passed on unchanged.
+ * process at the latest. The caller closes it. Failure('service') if the file cannot be created; the error of a full
+ * disk is passed on unchanged.
  */
 export async function openUnnamedFile(): Promise<FileHandle> {
   try {

@@ -17,8 +17,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * Awaits concurrent works and resolves to their results. If any fails, rejects with the first failure, but only
- * once all have ended.
+ * Awaits concurrent works and resolves to their results. If any fails, rejects with the first failure, but only once
+ * all have ended.
  */
 export async function allEnded<Works extends readonly Promise<unknown>[]>(
   ...works: Works

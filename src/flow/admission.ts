@@ -20,9 +20,7 @@ export class Admission {
   /** Size of the work in `#running` that was admitted but has not begun. */
   #arriving = 0;
 
-  /**
-   * `hasRoom` returns whether more may be admitted while work of size `arriving` is admitted but not yet visible.
-   */
+  /** `hasRoom` returns whether more may be admitted while work of size `arriving` is admitted but not yet visible. */
   constructor(maxSize: number, hasRoom: (arriving: number) => boolean) {
     this.#maxSize = maxSize;
     this.#hasRoom = hasRoom;

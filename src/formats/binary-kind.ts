@@ -113,8 +113,8 @@ export function mediaKindByName(path: string): BinaryKind | null {
 }
 
 /**
- * Detects the kind of a file that is not text, by its magic bytes (inflated, not decoded), or else by bytes that do
- * not occur in text; null for text. A text file with the name of a media file is neither media nor judged as text.
+ * Detects the kind of a file that is not text, by its magic bytes (inflated, not decoded), or else by bytes that do not
+ * occur in text; null for text. A text file with the name of a media file is neither media nor judged as text.
  * `encoding` is the one that the user named: UTF-16 text is full of zero bytes.
  */
 export function binaryKind(head: Buffer, path: string, encoding: string | null): BinaryKind | null {
@@ -156,8 +156,8 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
 const MAX_STRAY_CONTROLS = 2;
 
 /**
- * Number of bytes in which a file with magic bytes must prove to be binary: headers contain sizes, and sizes
- * contain zero bytes.
+ * Number of bytes in which a file with magic bytes must prove to be binary: headers contain sizes, and sizes contain
+ * zero bytes.
  */
 const HEADER_BYTES = 512;
 
@@ -170,15 +170,15 @@ function hasBinaryHeader(head: Buffer): boolean {
 const EXAMINED_BYTES = 64 * 1024;
 
 /**
- * Percentages. Wrongly converted text has control bytes in place of quotation marks and dashes, so at most as many
- * as there are of these; every tenth of arbitrary bytes is one.
+ * Percentages. Wrongly converted text has control bytes in place of quotation marks and dashes, so at most as many as
+ * there are of these; every tenth of arbitrary bytes is one.
  */
 const MAX_CONTROLS = 5;
 const MAX_CONTROLS_WITH_ZEROS = 1;
 
 /**
- * Whether bytes are not text in any encoding other than UTF-16: too many are control bytes, or there are zero
- * bytes, which legacy encodings do not use, and most lines are not UTF-8. Tolerates a few stray control bytes.
+ * Whether bytes are not text in any encoding other than UTF-16: too many are control bytes, or there are zero bytes,
+ * which legacy encodings do not use, and most lines are not UTF-8. Tolerates a few stray control bytes.
  */
 function isNotText(head: Buffer): boolean {
   const examined = head.subarray(0, EXAMINED_BYTES);

@@ -1,6 +1,6 @@
 /**
- * A sliding buffer over a stream, addressed by offsets in the whole stream. Keeps pieces as received, so a long
- * record is not copied again with every piece. Looking up an offset takes logarithmic time.
+ * A sliding buffer over a stream, addressed by offsets in the whole stream. Keeps pieces as received, so a long record
+ * is not copied again with every piece. Looking up an offset takes logarithmic time.
  */
 export class ByteWindow {
   #pieces: Buffer[] = [];
@@ -49,9 +49,7 @@ export class ByteWindow {
     }
   }
 
-  /**
-   * Returns the bytes from `offset`, which must be buffered, to the end of their piece: at least one, not copied.
-   */
+  /** Returns the bytes from `offset`, which must be buffered, to the end of their piece: at least one, not copied. */
   pieceFrom(offset: number): Buffer {
     const index = this.#indexOf(offset);
     return this.#pieces[index]!.subarray(offset - this.#starts[index]!);

@@ -15,8 +15,8 @@ const HEADER = new TableHeader(['time', 'sender', 'text']);
 const TIME = String.raw`(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?,?\s(?:à\s|at\s|um\s)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[ap]\.?\s?m\.?)?)`;
 
 /**
- * The start of a message in a WhatsApp export: `31/12/2023, 21:15 - Ann: ` on Android, `[31/12/2023, 21:15:07] Ann:
- * ` on iOS. A notice, for example that someone joined, has no sender.
+ * The start of a message in a WhatsApp export: `31/12/2023, 21:15 - Ann: ` on Android, `[31/12/2023, 21:15:07] Ann: `
+ * on iOS. A notice, for example that someone joined, has no sender.
  */
 // Every repetition is bounded, and at most HEAD_BYTES of a line are examined.
 const START = new RegExp(
@@ -40,8 +40,8 @@ export function beginsWithMessages(head: Buffer, isComplete: boolean): boolean {
 }
 
 /**
- * Reads the messages of a chat from lines of text. A message extends to the line that starts the next one. Its row
- * is its position in the chat. Buffers one message of up to `limit` bytes.
+ * Reads the messages of a chat from lines of text. A message extends to the line that starts the next one. Its row is
+ * its position in the chat. Buffers one message of up to `limit` bytes.
  */
 export class ChatReader implements RecordReader {
   readonly rereadFrom = null;

@@ -35,13 +35,12 @@ export interface ByteSpan {
 
 export interface ReadRecord extends Position {
   /**
-   * The record's own bytes, including the line break that ends it in a table or in JSON Lines. Absent if the record
-   * has none.
+   * The record's own bytes, including the line break that ends it in a table or in JSON Lines. Absent if the record has
+   * none.
    */
   readonly span?: ByteSpan;
   /**
-   * Whether the record is the object around the array of records. It creates no item if it contains nothing to
-   * judge.
+   * Whether the record is the object around the array of records. It creates no item if it contains nothing to judge.
    */
   readonly isWrapper?: true;
   readonly content: RecordContent;
@@ -62,18 +61,18 @@ export type SourceRecord = ReadRecord | BadRecord;
 export type RecordBatch = readonly SourceRecord[];
 
 /**
- * Takes the UTF-8 bytes of one file in pieces of any size and returns its records in order. The records do not
- * depend on how the file is split into pieces. Records are returned in batches, which are produced lazily, because
- * one piece can yield many records: a bad record may be rescanned as many. Consume all batches of a piece before
- * pushing the next.
+ * Takes the UTF-8 bytes of one file in pieces of any size and returns its records in order. The records do not depend
+ * on how the file is split into pieces. Records are returned in batches, which are produced lazily, because one piece
+ * can yield many records: a bad record may be rescanned as many. Consume all batches of a piece before pushing the
+ * next.
  */
 export interface RecordReader {
   push(chunk: Buffer): Iterable<RecordBatch>;
   /** Returns the records that are complete only at the end of the file. */
   end(): Iterable<RecordBatch>;
   /**
-   * After `end`, the offset from which the file must be pushed and ended again, because a bad record must be
-   * rescanned whose bytes are no longer buffered. Null if everything was read.
+   * After `end`, the offset from which the file must be pushed and ended again, because a bad record must be rescanned
+   * whose bytes are no longer buffered. Null if everything was read.
    */
   readonly rereadFrom: number | null;
 }
@@ -112,8 +111,8 @@ export function recordsOf(reader: RecordReader, bytes: Buffer, isComplete: boole
 const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{M}\p{N}_.()/-]*( [\p{L}\p{M}\p{N}_.()/-]+){0,2}$/u;
 
 /**
- * Returns the label of a column for the terminal. The first row of a table without a header is content and must not
- * be printed, so a value that does not look like a name is replaced by its 1-based position.
+ * Returns the label of a column for the terminal. The first row of a table without a header is content and must not be
+ * printed, so a value that does not look like a name is replaced by its 1-based position.
  */
 export function columnLabel(name: string, position: number): string {
   if (name === String(position)) return name;

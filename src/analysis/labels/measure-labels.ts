@@ -119,8 +119,8 @@ async function writeLabels(path: string, labels: readonly Label[]): Promise<void
 }
 
 /**
- * The labels without repetitions: if several labels are equal or contradict each other, the first one stays.
- * Parameter 1: path of their file.
+ * The labels without repetitions: if several labels are equal or contradict each other, the first one stays. Parameter
+ * 1: path of their file.
  */
 const LABELS = `
   CREATE TABLE labels AS
@@ -135,8 +135,8 @@ const LABELS = `
   GROUP BY id, content, part, category`;
 
 /**
- * The labelled items. For each category, labels matched by id take precedence over labels matched by content. A
- * missing score is negative.
+ * The labelled items. For each category, labels matched by id take precedence over labels matched by content. A missing
+ * score is negative.
  */
 function matchedLabels(scored: ScoreColumns): string {
   const scores = scored.names.map((name) => `WHEN '${name}' THEN ${scored.columnOf(name)}`);

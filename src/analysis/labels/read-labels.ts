@@ -33,15 +33,15 @@ const EXPECTED = {
 } as const satisfies Record<keyof Label, string>;
 
 /**
- * A person's finding about an item, identified by its id or content: whether it is hazardous, or belongs to a
- * category. With a `part`, it is about that part only.
+ * A person's finding about an item, identified by its id or content: whether it is hazardous, or belongs to a category.
+ * With a `part`, it is about that part only.
  */
 export type Label = z.infer<typeof LABEL>;
 
 /**
- * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally
- * `part` and `category`. Failure('usage') names the first row that is not a valid label; a file without labels is
- * also refused.
+ * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally `part`
+ * and `category`. Failure('usage') names the first row that is not a valid label; a file without labels is also
+ * refused.
  */
 export async function readLabels(path: string): Promise<Label[]> {
   const labels = recordsIn(path, await bytesOf(path)).map(labelOf);

@@ -3,8 +3,8 @@ const SIGN =
   '=+\\-@\\u207a-\\u207c\\u208a-\\u208c\\ufb29\\ufe62\\ufe63\\ufe66\\ufe6b\\uff0b\\uff0d\\uff1d\\uff20';
 
 /**
- * Characters at which some reader may split cells, regardless of the separator written: separators of any width,
- * every control character, and every space but U+0020.
+ * Characters at which some reader may split cells, regardless of the separator written: separators of any width, every
+ * control character, and every space but U+0020.
  */
 const BOUNDARY =
   ',;:|\\uff0c\\uff1a\\uff1b\\uff5c\\p{Cc}\\p{Zl}\\p{Zp}\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000';
@@ -20,8 +20,8 @@ const UNSEEN =
 const FIRST = `(^|[${BOUNDARY}])([ ${UNSEEN}]*)([${SIGN}])`;
 
 /**
- * Like `FIRST`, for readers that split cells at U+0020. A sign followed by a space would then be a cell of its own
- * and not a formula, so a dash between words is left unchanged.
+ * Like `FIRST`, for readers that split cells at U+0020. A sign followed by a space would then be a cell of its own and
+ * not a formula, so a dash between words is left unchanged.
  */
 const FIRST_IN_WORDS = `( [${UNSEEN}]*)([${SIGN}])([^ ]|$)`;
 
@@ -44,9 +44,8 @@ export function inertText(text: string): string {
 }
 
 /**
- * SQL macro `cell(text)`: does the same as `inertText`, and quotes the cell where RFC 4180 requires it. Most
- * strings contain none of these characters and cost a single test. DuckDB's patterns differ only in how they name a
- * character.
+ * SQL macro `cell(text)`: does the same as `inertText`, and quotes the cell where RFC 4180 requires it. Most strings
+ * contain none of these characters and cost a single test. DuckDB's patterns differ only in how they name a character.
  */
 export function cellMacro(separator: string): string {
   const quoted = `"\\r\\n${separator}`;

@@ -62,9 +62,9 @@ interface TablesInput {
 }
 
 /**
- * Makes the tables of a run: verdicts.parquet from verdicts.jsonl, and everything else from verdicts.parquet.
- * Returns the number of rows of each, without headers. Rejects with a system error that `isDiskFull` recognises
- * when there is no room to spill.
+ * Makes the tables of a run: verdicts.parquet from verdicts.jsonl, and everything else from verdicts.parquet. Returns
+ * the number of rows of each, without headers. Rejects with a system error that `isDiskFull` recognises when there is
+ * no room to spill.
  */
 export function makeTables(input: TablesInput): Promise<Readonly<Record<string, number>>> {
   return Database.spillingTo(input.spill, (database) => new Tables(input, database).make());
@@ -181,8 +181,8 @@ class Tables {
   }
 
   /**
-   * Runs a statement over verdicts.parquet with little memory, because sorting takes all it gets. If that is not
-   * enough for very long rows, runs it again with a higher limit, which is then kept.
+   * Runs a statement over verdicts.parquet with little memory, because sorting takes all it gets. If that is not enough
+   * for very long rows, runs it again with a higher limit, which is then kept.
    */
   async #run(sql: string): Promise<void> {
     const { signal } = this.#input;

@@ -5,9 +5,7 @@ import { sqlText } from '../duckdb.ts';
 import { VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import type { TableColumn } from './table-columns.ts';
 
-/**
- * The extension, determined as in `fileExtension`. For an unsupported file inside an archive, its name is the part.
- */
+/** The extension, determined as in `fileExtension`. For an unsupported file inside an archive, its name is the part. */
 const KIND = `coalesce(nullif(regexp_extract(
   lower(if(error_reason = 'file_type', coalesce(part, path), path)), '[^/]\\.([a-z0-9]{1,8})$', 1), ''), ${sqlText(OTHER_FILES)})`;
 

@@ -89,8 +89,8 @@ const IN_WORDS = `
   ].join(' ')} ELSE decided_by END`;
 
 /**
- * Categories outside the taxonomy keep the names that the guard gave. Uses CASE, because DuckDB would build a map
- * for every flag.
+ * Categories outside the taxonomy keep the names that the guard gave. Uses CASE, because DuckDB would build a map for
+ * every flag.
  */
 const CATEGORY_NAMES = `
   CASE WHEN coalesce(len(subcategory_flags), 0) = 0 THEN 'No category' ELSE array_to_string(list_transform(subcategory_flags,

@@ -154,9 +154,7 @@ function purgeCommand(context: CommandContext, report: ReportStatus): Command {
     });
 }
 
-/**
- * When all runs of a folder are purged, those that were purged before and those that are too recent get no line.
- */
+/** When all runs of a folder are purged, those that were purged before and those that are too recent get no line. */
 function isShown({ outcome }: PurgeResult, isNamed: boolean): boolean {
   return isNamed || (outcome !== 'done' && outcome !== 'young');
 }

@@ -12,8 +12,8 @@ import { escapeText } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 
 /**
- * The token that clients of the gateway must send, or null if none is set. Failure('usage') if other machines can
- * reach the address and there is no token.
+ * The token that clients of the gateway must send, or null if none is set. Failure('usage') if other machines can reach
+ * the address and there is no token.
  */
 export function readGatewayToken(host: string, env: NodeJS.ProcessEnv): string | null {
   const { name } = GATEWAY_TOKEN;
@@ -28,8 +28,8 @@ export function readGatewayToken(host: string, env: NodeJS.ProcessEnv): string |
 }
 
 /**
- * The token for releasing restricted items, or null if they cannot be released. Failure('usage') if it equals the
- * token for everything else.
+ * The token for releasing restricted items, or null if they cannot be released. Failure('usage') if it equals the token
+ * for everything else.
  */
 export function readReleaseToken(env: NodeJS.ProcessEnv): string | null {
   const { name } = RELEASE_TOKEN;

@@ -63,9 +63,7 @@ function firstThatFits(texts: readonly string[], columns: number): string {
   return texts.find((text) => displayWidth(text) <= columns) ?? texts.at(-1)!;
 }
 
-/**
- * The pace or what the run waits for, then the findings: the first string is complete, each further one is shorter.
- */
+/** The pace or what the run waits for, then the findings: the first string is complete, each further one is shorter. */
 function paceTexts(snapshot: ProgressSnapshot, perSecond: number | null): readonly string[] {
   const { block, review, errors, note } = snapshot;
   const flags = (count: Counted): string => `${count(block)} block, ${count(review)} review`;
@@ -108,8 +106,8 @@ function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
 }
 
 /**
- * Two lines of progress that fit `columns` if possible. `perSecond` is the recent rate of done items, null if not
- * known yet. The stages add up: items read are those committed plus those still on their way.
+ * Two lines of progress that fit `columns` if possible. `perSecond` is the recent rate of done items, null if not known
+ * yet. The stages add up: items read are those committed plus those still on their way.
  *
  *     42%, 523 items/s, about 14 s left; 3 block, 12 review, 2 not judged
  *     read 12,345 > sent 6,100 > judged 5,400 > committed 5,230 (40 reused)

@@ -39,8 +39,8 @@ export interface Progress {
 }
 
 /**
- * Shows the progress of a run on stderr: two lines rewritten in place five times a second on a terminal, a line
- * every 10 s elsewhere, nothing when quiet. Writes no colours.
+ * Shows the progress of a run on stderr: two lines rewritten in place five times a second on a terminal, a line every
+ * 10 s elsewhere, nothing when quiet. Writes no colours.
  */
 export function startProgress(
   ui: Pick<RunUi, 'stderr' | 'env' | 'quiet'>,

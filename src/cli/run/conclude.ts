@@ -13,8 +13,8 @@ import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
 /**
- * Writes the clean rows of a finished run, if requested; returns the exit status of the export. If it fails,
- * returns the failure, so the head is still handed over.
+ * Writes the clean rows of a finished run, if requested; returns the exit status of the export. If it fails, returns
+ * the failure, so the head is still handed over.
  */
 async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Promise<number | Failure> {
   const { exportClean } = ui.afterFinish;
@@ -31,8 +31,8 @@ async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Prom
 }
 
 /**
- * Writes the report of a finished run, unless disabled, and prints its path. Returns the run's review progress;
- * null if no report was written.
+ * Writes the report of a finished run, unless disabled, and prints its path. Returns the run's review progress; null if
+ * no report was written.
  */
 async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Promise<ReviewProgress | null> {
   if (!ui.afterFinish.report || summary.status !== 'finished') return null;

@@ -15,8 +15,7 @@ export async function assertExportable(
 }
 
 /**
- * Writes the clean rows of a run that has just finished, and prints their path; returns the exit status of the
- * export.
+ * Writes the clean rows of a run that has just finished, and prints their path; returns the exit status of the export.
  */
 export async function exportCleanRows(
   runDir: string,

@@ -11,10 +11,9 @@ const LATEST = 'latest';
 const MAX_NAMED = 10;
 
 /**
- * Resolves what a user typed to the absolute path of a run directory: a path; or, in the output folder, a run's
- * name, the beginning of exactly one name, or `latest`. An existing path takes precedence. Anything else is taken
- * as a path, and opening it fails because it is not a run directory. Failure('usage') if several names begin like
- * that.
+ * Resolves what a user typed to the absolute path of a run directory: a path; or, in the output folder, a run's name,
+ * the beginning of exactly one name, or `latest`. An existing path takes precedence. Anything else is taken as a path,
+ * and opening it fails because it is not a run directory. Failure('usage') if several names begin like that.
  */
 export function resolveRunDirectory(given: string, cwd: string, out = DEFAULT_RUNS_FOLDER): string {
   const path = resolve(cwd, given);

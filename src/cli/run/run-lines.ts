@@ -6,8 +6,7 @@ import { mebibytes, table } from './table.ts';
 const HEADER = ['run', 'state', 'started', 'items', 'flagged', 'not judged', 'size'];
 
 /**
- * Formats the runs of a folder as a table; below its row, each run's problem, legal hold and time of purging are
- * shown.
+ * Formats the runs of a folder as a table; below its row, each run's problem, legal hold and time of purging are shown.
  */
 export function listLines(runs: readonly KeptRun[], older: number): string[] {
   if (runs.length === 0) return ['no runs'];

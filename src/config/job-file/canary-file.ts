@@ -33,8 +33,8 @@ const CANARIES = z.array(CANARY).min(1).max(MAX_CANARIES);
 export type CanaryEntry = z.output<typeof CANARY>;
 
 /**
- * Reads a file of canaries: a YAML list. Failure('usage') for the first mistake in it, with its line. `named` is
- * the path as messages show it, and the origin that named it.
+ * Reads a file of canaries: a YAML list. Failure('usage') for the first mistake in it, with its line. `named` is the
+ * path as messages show it, and the origin that named it.
  */
 export async function readCanaryFile(
   absolute: string,

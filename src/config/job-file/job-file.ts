@@ -37,11 +37,10 @@ const WORLD_WRITABLE = 0o002;
 const POWER = 'decides what is read, where it is sent and what is run';
 
 /**
- * Rejects a job file that users other than this one and the administrator can change. A job file is as powerful as
- * a program, and `enqueue uploads/*` runs the only file of a folder if its name ends in `.yaml`. Rejects group
- * write access unless it is the user's own group, to which a umask of 002 gives write access to every file. On
- * systems without file owners, such as Windows, nothing is rejected. `path` is the file as the user named it.
- * Failure('usage').
+ * Rejects a job file that users other than this one and the administrator can change. A job file is as powerful as a
+ * program, and `enqueue uploads/*` runs the only file of a folder if its name ends in `.yaml`. Rejects group write
+ * access unless it is the user's own group, to which a umask of 002 gives write access to every file. On systems
+ * without file owners, such as Windows, nothing is rejected. `path` is the file as the user named it. Failure('usage').
  */
 function assertOwnJobFile({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>, path: string): void {
   if (process.geteuid === undefined) return;

@@ -64,9 +64,9 @@ function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, 
 }
 
 /**
- * Reads a policy file. Every category it names gets both its thresholds, a missing one from `default`. `named` is
- * the path as messages show it, and the origin that named it. Failure('usage') for the first mistake in it, with
- * its line and column.
+ * Reads a policy file. Every category it names gets both its thresholds, a missing one from `default`. `named` is the
+ * path as messages show it, and the origin that named it. Failure('usage') for the first mistake in it, with its line
+ * and column.
  */
 export async function readPolicyFile(absolute: string, named: WithOrigin<string>): Promise<Policy> {
   const yaml = await readYamlFile(absolute, named);

@@ -23,9 +23,8 @@ import type { Setting } from '../settings/setting.ts';
 export const STDIN = '-';
 
 /**
- * Resolves and checks the sources named by the arguments, or else by the job file. `stdin` is the path of the file
- * into which stdin is read; null if the command does not read it. Failure('usage') names the origin of the first
- * mistake.
+ * Resolves and checks the sources named by the arguments, or else by the job file. `stdin` is the path of the file into
+ * which stdin is read; null if the command does not read it. Failure('usage') names the origin of the first mistake.
  */
 export async function sourceConfigs(
   paths: readonly string[],
@@ -82,8 +81,8 @@ type Lookup = <T>(setting: Setting<T>) => Setting<T>;
 const OF_SOURCE: Lookup = (setting) => setting;
 
 /**
- * The settings for files that match globs: those in the job file, then those after flags. Anything they leave open
- * is as for the source. Failure('usage') for a glob without a setting.
+ * The settings for files that match globs: those in the job file, then those after flags. Anything they leave open is
+ * as for the source. Failure('usage') for a glob without a setting.
  */
 async function fileSettings(from: Sources, item: number): Promise<FileSettings[]> {
   const typed = await resolveSetting(FOR, { ...from, file: null });
@@ -120,9 +119,7 @@ function globsInFile({ file = null }: Sources, item: number): readonly WithOrigi
   }));
 }
 
-/**
- * `own` looks up settings that must not contradict each other; those inherited from the source may have no effect.
- */
+/** `own` looks up settings that must not contradict each other; those inherited from the source may have no effect. */
 async function sourceSettings(
   { lookup, own }: { readonly lookup: Lookup; readonly own: Lookup },
   from: Sources,
@@ -146,9 +143,7 @@ async function sourceSettings(
 /** Maximum characters per chunk of a response that was not recorded in chunks. */
 const CHUNK_CHARS = 200;
 
-/**
- * Resolves the replay settings; null without `--as-stream`. Failure('usage') for settings that conflict with it.
- */
+/** Resolves the replay settings; null without `--as-stream`. Failure('usage') for settings that conflict with it. */
 async function replayOf(lookup: Lookup, from: Sources, item: number): Promise<Replay | null> {
   const [asStream, cadence, text, audit] = [
     lookup(AS_STREAM),

@@ -10,8 +10,8 @@ const MIN_CHARACTERS = 32;
 const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
 
 /**
- * Reads the secret shared by the processes of a fleet from `GUARDSWEEP_FLEET_KEY`; null if it is not set and Redis
- * is on this machine. Failure('usage') if the key is missing or too short. Never quotes the key.
+ * Reads the secret shared by the processes of a fleet from `GUARDSWEEP_FLEET_KEY`; null if it is not set and Redis is
+ * on this machine. Failure('usage') if the key is missing or too short. Never quotes the key.
  */
 export function readFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv): KeyObject | null {
   const key = env[VARIABLE] ?? '';

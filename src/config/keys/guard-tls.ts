@@ -37,8 +37,8 @@ export async function resolveGuardTlsFiles(from: Sources): Promise<GuardTlsFiles
 
 /**
  * Reads and checks the files for TLS connections to `guards`. Failure('usage') if one is unreadable or invalid, if
- * every user can read the key, if key and certificate do not match or one of them is missing, and if a flag or a
- * job file names a file although no guard is reached over TLS. Never quotes a key.
+ * every user can read the key, if key and certificate do not match or one of them is missing, and if a flag or a job
+ * file names a file although no guard is reached over TLS. Never quotes a key.
  */
 export async function readGuardTls(
   { ca, cert, key }: GuardTlsFiles,

@@ -15,8 +15,8 @@ interface KeyFile {
 }
 
 /**
- * Reads a file that holds a key. Follows links, since mounted secrets are links. Failure('usage') if it cannot be
- * read, is not a regular file, is too large, or holds a secret that every user can read or change.
+ * Reads a file that holds a key. Follows links, since mounted secrets are links. Failure('usage') if it cannot be read,
+ * is not a regular file, is too large, or holds a secret that every user can read or change.
  */
 export async function readKeyFile(path: string, { place, maxBytes, secret }: KeyFile): Promise<string> {
   try {

@@ -10,10 +10,10 @@ const MAX_BYTES = 16 * 1024;
 const SECRET = new RegExp(`^(?:${SECRETS.map((name) => name.replace('<HOST>', '[A-Z0-9_]+')).join('|')})$`);
 
 /**
- * Returns the environment with the secrets that Docker and Kubernetes mount as files: `NAME_FILE` is the path of
- * the file with the value of `NAME`, without its last line break. Paths are relative to `cwd`. Failure('usage')
- * names the variable if both are set, or if the file cannot be read, is too large, open to every user, or in a run
- * directory. Never quotes a secret.
+ * Returns the environment with the secrets that Docker and Kubernetes mount as files: `NAME_FILE` is the path of the
+ * file with the value of `NAME`, without its last line break. Paths are relative to `cwd`. Failure('usage') names the
+ * variable if both are set, or if the file cannot be read, is too large, open to every user, or in a run directory.
+ * Never quotes a secret.
  */
 export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string): Promise<NodeJS.ProcessEnv> {
   const read: NodeJS.ProcessEnv = { ...env };

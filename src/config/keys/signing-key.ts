@@ -8,17 +8,15 @@ const MAX_BYTES = 16 * 1024;
 const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
 
 /**
- * Reads the Ed25519 private key that signs manifests: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`; null if it is not
- * set. Failure('usage') if it is not such a key. Never quotes the key.
+ * Reads the Ed25519 private key that signs manifests: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`; null if it is not set.
+ * Failure('usage') if it is not such a key. Never quotes the key.
  */
 export function readSigningKey(env: NodeJS.ProcessEnv): KeyObject | null {
   const pem = env[VARIABLE] ?? '';
   return pem === '' ? null : privateKeyFrom(pem);
 }
 
-/**
- * Reads the Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') if it is not a public key.
- */
+/** Reads the Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') if it is not a public key. */
 export async function readPublicKey(path: string, place: string): Promise<KeyObject> {
   const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   let key: KeyObject;

@@ -33,8 +33,8 @@ type ValuesOf<Table extends SettingTable> = {
 };
 
 /**
- * Finds a user's value for a setting: from its flag, else the job file, else the environment, else null. `item` is
- * the index in the list that contains the setting's key, such as `sources[].text`.
+ * Finds a user's value for a setting: from its flag, else the job file, else the environment, else null. `item` is the
+ * index in the list that contains the setting's key, such as `sources[].text`.
  */
 export function given(setting: Setting, from: Sources, item = 0): Given | null {
   return inFlags(setting, from) ?? inFile(setting, from, item) ?? inEnvironment(setting, from);
@@ -115,8 +115,8 @@ export async function resolveSettings<Table extends SettingTable>(
 type Scalar = string | number | boolean;
 
 /**
- * The value or list of values at a path of a job file, as strings, each with its origin; null if absent. A mapping
- * is read as a list of `key=value`.
+ * The value or list of values at a path of a job file, as strings, each with its origin; null if absent. A mapping is
+ * read as a list of `key=value`.
  */
 function textsAt({ yaml }: JobFile, path: KeyPath): Texts | null {
   let node: unknown = yaml.data;

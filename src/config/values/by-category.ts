@@ -3,9 +3,7 @@ import { FOREIGN_CATEGORY, type ForeignCategory } from '../../domain/taxonomy.ts
 
 const FOREIGN = new RegExp(`^${FOREIGN_CATEGORY}$`);
 
-/**
- * Schema of a mapping by category: by the given keys, and by categories of other taxonomies such as `openai/hate`.
- */
+/** Schema of a mapping by category: by the given keys, and by categories of other taxonomies such as `openai/hate`. */
 export function byCategory<K extends string, S extends z.ZodType>(
   keys: readonly K[],
   value: S,

@@ -29,8 +29,8 @@ const RATE_BY_WORD: Readonly<Record<string, RateGate>> = {
 };
 
 /**
- * Parses gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor
- * a category, and for a rate that is not a fraction from 0 to 1.
+ * Parses gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor a
+ * category, and for a rate that is not a fraction from 0 to 1.
  */
 export function parseGates(texts: readonly WithOrigin<string>[]): GivenGates {
   const rates: Partial<Record<RateGate, number>> = {};

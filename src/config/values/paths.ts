@@ -38,8 +38,8 @@ export async function parseOutputFolder(
 
 /**
  * Resolves folders of corpora on this machine or in object storage, given as `name=folder`, or as a folder with the
- * name of the corpus. Returns absolute paths by corpus name. Failure('usage') for a missing path, and for a name
- * given twice.
+ * name of the corpus. Returns absolute paths by corpus name. Failure('usage') for a missing path, and for a name given
+ * twice.
  */
 export async function parseCorpusRoots(
   given: readonly WithOrigin<string>[],
@@ -72,8 +72,8 @@ export function checkObjectPath({ value, place }: WithOrigin<string>): string {
 }
 
 /**
- * Resolves a file of chain heads to its absolute path. Creates the file, so an unwritable one is detected at the
- * start. Failure('usage') if it cannot be written or is in a run directory.
+ * Resolves a file of chain heads to its absolute path. Creates the file, so an unwritable one is detected at the start.
+ * Failure('usage') if it cannot be written or is in a run directory.
  */
 export async function resolveHeadFile({ value, place }: WithOrigin<string>, folder: string): Promise<string> {
   const path = resolve(folder, value);

@@ -33,8 +33,8 @@ export const MAX_LOCK = '5m';
 export const MAX_LOCK_MS = parseDuration({ value: MAX_LOCK, place: 'MAX_LOCK' });
 
 /**
- * Parses a fraction from 0 to 1, as JavaScript writes numbers or without a leading zero. Failure('usage') for
- * anything else.
+ * Parses a fraction from 0 to 1, as JavaScript writes numbers or without a leading zero. Failure('usage') for anything
+ * else.
  */
 export function parseRate({ value, place }: WithOrigin<string>): number {
   const rate = /^(?:\d+|\d*\.\d+)(?:e-\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;

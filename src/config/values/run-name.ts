@@ -3,9 +3,7 @@ import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts'
 
 const MAX_LENGTH = 48;
 
-/**
- * Reduces text to lower-case letters, digits and single hyphens between them, at most 48: safe in every file name.
- */
+/** Reduces text to lower-case letters, digits and single hyphens between them, at most 48: safe in every file name. */
 function slug(text: string): string {
   return text
     .normalize('NFKD')
@@ -41,8 +39,8 @@ export function runNameFromPath(path: string): string {
 const RUN_ID = /^\d{8}T\d{6}Z-([a-z0-9-]{1,48})-[0-9a-f]{4}$/;
 
 /**
- * Whether a string is the name of a run (`20261121T020000Z-nightly-ab12`), which is used for its directory and in
- * the keys of its fleet. Call it for every such string from outside before it becomes part of a path or a pattern.
+ * Whether a string is the name of a run (`20261121T020000Z-nightly-ab12`), which is used for its directory and in the
+ * keys of its fleet. Call it for every such string from outside before it becomes part of a path or a pattern.
  */
 export function isRunId(text: string): boolean {
   const name = RUN_ID.exec(text)?.[1];

@@ -12,9 +12,7 @@ export function isWebhook(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/**
- * Parses a program with its arguments, or the URL of a webhook. Failure('usage') for a URL that is not safe to use.
- */
+/** Parses a program with its arguments, or the URL of a webhook. Failure('usage') for a URL that is not safe to use. */
 export function parseOnFinish(texts: Texts, folder: string): readonly string[] {
   const [{ value, place }, ...more] = texts;
   if (!isWebhook(value)) {

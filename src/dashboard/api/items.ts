@@ -39,9 +39,7 @@ export const ITEM_FILTER = z.strictObject({
   maxScore: share.nullable().default(null),
   /** Part of an id or a path, ignoring case. */
   search: z.string().max(200).default(''),
-  /**
-   * `open` includes `reopened`, items that the run decides more severely than the one in which they were reviewed.
-   */
+  /** `open` includes `reopened`, items that the run decides more severely than the one in which they were reviewed. */
   review: z.enum(['any', 'open', 'reopened', 'agreed', 'overturned']).default('any'),
   /** Only items with content that the previous run did not have. */
   fresh: z.boolean().default(false),
@@ -57,9 +55,9 @@ export const ITEM_SORTS = ['open', 'severity', 'uncertainty', 'score_up', 'laten
 export const ITEM_QUERY = z.strictObject({
   filter: ITEM_FILTER.prefault({}),
   /**
-   * `open`: items without a review, then the others, each sorted as in `severity`; `severity`: decision, then
-   * score, highest first; `uncertainty`: score nearest to 0.5 first; `score_up`: lowest score first; `latency`:
-   * slowest first; `corpus`: corpus order.
+   * `open`: items without a review, then the others, each sorted as in `severity`; `severity`: decision, then score,
+   * highest first; `uncertainty`: score nearest to 0.5 first; `score_up`: lowest score first; `latency`: slowest first;
+   * `corpus`: corpus order.
    */
   sort: z.enum(ITEM_SORTS).default('severity'),
   offset: z.int().min(0).default(0),
@@ -122,8 +120,8 @@ export interface ItemPage {
 }
 
 /**
- * Number of items by each value that can be filtered, each count with all other filters applied. Body of the
- * request: an `ItemFilter`.
+ * Number of items by each value that can be filtered, each count with all other filters applied. Body of the request:
+ * an `ItemFilter`.
  */
 export interface Facets {
   readonly total: number;
@@ -182,8 +180,7 @@ export type ItemContent =
       readonly kind: 'conversation';
       readonly turns: readonly { readonly role: string; readonly text: string }[];
       /**
-       * Position of the first of `turns` in the conversation, from 1. Earlier turns of a long conversation are
-       * omitted.
+       * Position of the first of `turns` in the conversation, from 1. Earlier turns of a long conversation are omitted.
        */
       readonly first_turn: number;
       /** Position of the turn that the verdict is about, or that tipped the conversation; null if unknown. */
@@ -212,8 +209,7 @@ export type ItemContent =
   | { readonly kind: 'unavailable'; readonly reason: ContentProblem; readonly message: string };
 
 /**
- * Body of `POST /api/runs/:run/items/:seq/thumbnail`. A revealed one is logged as a reveal; others are heavily
- * blurred.
+ * Body of `POST /api/runs/:run/items/:seq/thumbnail`. A revealed one is logged as a reveal; others are heavily blurred.
  */
 export const THUMBNAIL = z.strictObject({ revealed: z.boolean().default(false) });
 

@@ -33,8 +33,7 @@ export interface SavedWithCopies extends SavedReview {
 }
 
 /**
- * Body of `POST /api/runs/:run/items/:seq/release`: the reason why an item restricted for Sexual Content may be
- * shown.
+ * Body of `POST /api/runs/:run/items/:seq/release`: the reason why an item restricted for Sexual Content may be shown.
  */
 export const NEW_RELEASE = z.strictObject({ note: z.string().max(2000).regex(/\S/, 'a note is needed') });
 
@@ -42,8 +41,7 @@ export const NEW_RELEASE = z.strictObject({ note: z.string().max(2000).regex(/\S
 const MAX_BULK = 200;
 
 /**
- * Body of `POST /api/runs/:run/reviews`: a person's decision on many items. Each is handled as in a request of its
- * own.
+ * Body of `POST /api/runs/:run/reviews`: a person's decision on many items. Each is handled as in a request of its own.
  */
 export const NEW_REVIEWS = z.strictObject({
   items: z

@@ -80,8 +80,8 @@ export interface RunDetail extends RunRow {
   /** Changes with every review. */
   readonly version: string;
   /**
-   * Whether its content may be read, which requires that the run was created by this user and its sources are below
-   * a --root.
+   * Whether its content may be read, which requires that the run was created by this user and its sources are below a
+   * --root.
    */
   readonly content: { readonly readable: boolean; readonly reason: string | null };
 }

@@ -96,8 +96,8 @@ export class ContentGate {
   }
 
   /**
-   * Why the files of an item may not or cannot be read. They may be swapped afterwards, so what is read later is
-   * shown only if it is what was judged.
+   * Why the files of an item may not or cannot be read. They may be swapped afterwards, so what is read later is shown
+   * only if it is what was judged.
    */
   async #problemOf(
     { absolute, sidecar, manifest }: SourceSnapshot,

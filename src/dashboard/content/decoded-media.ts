@@ -11,8 +11,8 @@ import type { Normalizer } from '../../normalize/normalizer.ts';
 export type Look = 'whole' | 'thumbnail' | 'blurred';
 
 /**
- * Longest edges in pixels. With 16, the features of a portrait can still be guessed when it is enlarged; with 12
- * they cannot.
+ * Longest edges in pixels. With 16, the features of a portrait can still be guessed when it is enlarged; with 12 they
+ * cannot.
  */
 const SIZES = {
   whole: { maxEdge: 1600 },
@@ -58,8 +58,7 @@ export async function decodedImage(
 class Enough extends Error {}
 
 /**
- * Decodes the window of a clip that decided, at most 300 s, as the guard heard it. Returns an ItemError if it
- * cannot.
+ * Decodes the window of a clip that decided, at most 300 s, as the guard heard it. Returns an ItemError if it cannot.
  */
 export async function decodedAudio(
   file: FileHandle,

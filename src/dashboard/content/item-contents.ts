@@ -77,8 +77,8 @@ export interface Viewer {
 }
 
 /**
- * Content of items, read from their sources on request and never stored. Never reads items that are restricted or
- * that share content with a restricted one. Every answer with content is logged before it is returned.
+ * Content of items, read from their sources on request and never stored. Never reads items that are restricted or that
+ * share content with a restricted one. Every answer with content is logged before it is returned.
  */
 export class ItemContents {
   readonly #gate: ContentGate;
@@ -100,8 +100,8 @@ export class ItemContents {
   }
 
   /**
-   * Returns the item's content; null for one without an outcome. Rejects when the client disconnects or the
-   * dashboard shuts down, and with Failure('service') if the reveal cannot be logged.
+   * Returns the item's content; null for one without an outcome. Rejects when the client disconnects or the dashboard
+   * shuts down, and with Failure('service') if the reveal cannot be logged.
    */
   content(runDir: string, seq: number, { client, reviewer }: Viewer): Promise<ItemContent | null> {
     return this.#inTurn(this.#readings, client, async (signal) => {
@@ -116,8 +116,8 @@ export class ItemContents {
   }
 
   /**
-   * Returns the image or audio of an item. Only images have looks other than `whole`; a blurred one does not count
-   * as content, so it is not logged. Null and rejections as for `content`.
+   * Returns the image or audio of an item. Only images have looks other than `whole`; a blurred one does not count as
+   * content, so it is not logged. Null and rejections as for `content`.
    */
   media(
     runDir: string,
@@ -140,8 +140,8 @@ export class ItemContents {
   }
 
   /**
-   * Searches the texts of the items in `seqs`, ignoring case, and skips restricted items. Ends after SEARCH_TIME_MS
-   * or MAX_HITS. Runs one search at a time; rejections as for `content`.
+   * Searches the texts of the items in `seqs`, ignoring case, and skips restricted items. Ends after SEARCH_TIME_MS or
+   * MAX_HITS. Runs one search at a time; rejections as for `content`.
    */
   search(
     runDir: string,

@@ -32,8 +32,8 @@ export class OpenedRuns {
   }
 
   /**
-   * Opens a run. Returns null if this user neither created it on this machine nor trusts it, or if others can write
-   * to its directory. Rejects as `openRun` does.
+   * Opens a run. Returns null if this user neither created it on this machine nor trusts it, or if others can write to
+   * its directory. Rejects as `openRun` does.
    */
   async open(dir: string, signal: AbortSignal): Promise<OpenedRun | null> {
     const runJson = await readRunFile(dir, RUN_FILES.run);

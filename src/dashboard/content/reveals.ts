@@ -8,8 +8,8 @@ import { appendEntry } from '../../runs/trust/append-entry.ts';
 const MAX_FILES = 16;
 
 /**
- * Logs the content that people are shown, by item, in `review/reveals.jsonl` in the run directory. The log contains
- * no content.
+ * Logs the content that people are shown, by item, in `review/reveals.jsonl` in the run directory. The log contains no
+ * content.
  */
 export class Reveals {
   /** Files by run directory, the least recently used first. */

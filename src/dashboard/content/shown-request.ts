@@ -96,8 +96,8 @@ function conversation(request: MultiturnRequest, judged: Judged): ShownRequest {
 }
 
 /**
- * The turn that a verdict is about, 1-based among the submitted turns: the one that tipped the conversation, the
- * last one of a turn's history, or the first one of the window that decided.
+ * The turn that a verdict is about, 1-based among the submitted turns: the one that tipped the conversation, the last
+ * one of a turn's history, or the first one of the window that decided.
  */
 function decisiveTurn(request: MultiturnRequest, { line, record, tippedBy }: Judged): number | null {
   if (line.turn === null) {

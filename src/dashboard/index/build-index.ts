@@ -29,8 +29,7 @@ interface BuildOptions {
 }
 
 /**
- * Files verified by hash. The hash of the outcomes is verified when they are read; everything else is checked by
- * size.
+ * Files verified by hash. The hash of the outcomes is verified when they are read; everything else is checked by size.
  */
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
@@ -42,8 +41,8 @@ const limits = (): DatabaseLimits => ({
 
 /**
  * Indexes a finished run from its verdicts.parquet and the lines of its verdicts.jsonl. The table of its items is
- * stored with the run, where the next server finds it. CONFLICT if the run is being judged again;
- * Failure('internal') if its record fails verification; rejects with the signal's reason when aborted.
+ * stored with the run, where the next server finds it. CONFLICT if the run is being judged again; Failure('internal')
+ * if its record fails verification; rejects with the signal's reason when aborted.
  */
 export async function buildIndex({ runDir, reviews, folder, signal }: BuildOptions): Promise<RunIndex> {
   const record = await readRecord(runDir);

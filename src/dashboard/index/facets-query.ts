@@ -21,9 +21,9 @@ const COLUMNS: Readonly<Record<Dimension, string>> = {
 };
 
 /**
- * Counts the items by everything that can be filtered, each count with all other filters applied. A single pass
- * marks with a bit per dimension which filters an item fails, and groups equal items. An item that fails two
- * filters is in no count.
+ * Counts the items by everything that can be filtered, each count with all other filters applied. A single pass marks
+ * with a bit per dimension which filters an item fails, and groups equal items. An item that fails two filters is in no
+ * count.
  */
 export async function queryFacets(
   database: Database,

@@ -7,8 +7,8 @@ import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
- * The table for the review list: one row per outcome, with everything that can be filtered and sorted. What the
- * list shows comes from the outcome lines themselves.
+ * The table for the review list: one row per outcome, with everything that can be filtered and sorted. What the list
+ * shows comes from the outcome lines themselves.
  *
  * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the minimum decision, regardless of the
  *   thresholds
@@ -34,8 +34,8 @@ export const FLAG_BITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The score in whole hundredths, rounded down. Exact even if the product is not: the nearest integer is the result
- * or one above it.
+ * The score in whole hundredths, rounded down. Exact even if the product is not: the nearest integer is the result or
+ * one above it.
  */
 function hundredths(score: string): string {
   const nearest = `(${score} * 100)::TINYINT`;

@@ -19,8 +19,8 @@ const LINE_START_BYTES = 256;
 const READ_LINES = 256;
 
 /**
- * The outcome lines in a file of a run, by seq. The file stays open, so lines come from the file that was scanned
- * even if its path is replaced later. Memory: a buffer of 4 MiB during the scan, plus that of LinePositions.
+ * The outcome lines in a file of a run, by seq. The file stays open, so lines come from the file that was scanned even
+ * if its path is replaced later. Memory: a buffer of 4 MiB during the scan, plus that of LinePositions.
  */
 export class LinesBySeq {
   readonly #file: FileHandle;
@@ -34,8 +34,8 @@ export class LinesBySeq {
   }
 
   /**
-   * Reads the whole file once. `sha256` is its hash in hex, or null if it was verified already. Failure('internal')
-   * if its hash differs, or if a line does not begin as one of a run or is out of order.
+   * Reads the whole file once. `sha256` is its hash in hex, or null if it was verified already. Failure('internal') if
+   * its hash differs, or if a line does not begin as one of a run or is out of order.
    */
   static async scan(path: string, sha256: string | null, signal: AbortSignal): Promise<LinesBySeq> {
     const file = await openFile(path, 'refuse');
@@ -53,8 +53,7 @@ export class LinesBySeq {
   }
 
   /**
-   * Returns the lines of those seqs that are in the file, in ascending order. Failure('internal') for a malformed
-   * line.
+   * Returns the lines of those seqs that are in the file, in ascending order. Failure('internal') for a malformed line.
    */
   async read(seqs: readonly number[]): Promise<OutcomeLine[]> {
     const ascending = [...new Set(seqs)].sort((a, b) => a - b);

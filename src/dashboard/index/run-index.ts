@@ -57,9 +57,7 @@ const MAX_COPIES = 10_000;
 
 const CONDITIONS = { restricted: 'restricted', found: 'found', reviewed: IS_REVIEWED } as const;
 
-/**
- * The outcomes of a run, indexed for the queries of a review list. Displayed data of an item is read from its line.
- */
+/** The outcomes of a run, indexed for the queries of a review list. Displayed data of an item is read from its line. */
 export class RunIndex {
   readonly record: RunRecord;
   readonly runDir: string;
@@ -115,9 +113,7 @@ export class RunIndex {
     return { ...facets, fresh: this.#reviewed.hasPrevious ? facets.fresh : null };
   }
 
-  /**
-   * Decides with other thresholds in the run's policy. INVALID_REQUEST for a category without any score in the run.
-   */
+  /** Decides with other thresholds in the run's policy. INVALID_REQUEST for a category without any score in the run. */
   async thresholds({ thresholds }: ThresholdQuery, signal: AbortSignal): Promise<ThresholdEffect> {
     const isKnown = new Set<string>(['default', ...this.#scored.names]);
     const other = Object.keys(thresholds).find((name) => !isKnown.has(name));

@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /**
- * Indexes of finished runs. Each is opened for its first query, one at a time, with a temporary folder (0700) that
- * is removed when this process ends. A run that is judged again gets a new index when it has finished.
+ * Indexes of finished runs. Each is opened for its first query, one at a time, with a temporary folder (0700) that is
+ * removed when this process ends. A run that is judged again gets a new index when it has finished.
  */
 export class RunIndexes {
   /** Entries by run directory, the least recently used first. */

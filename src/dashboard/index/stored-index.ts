@@ -21,8 +21,8 @@ export function sourceOfIndex({ files }: Manifest, names: ReadonlySet<string>): 
 }
 
 /**
- * Finds an index that a server has stored in the folder `review` of a run. Null if there is no undamaged one for
- * this input, or if others can write to the run directory. Rejects with the signal's reason when aborted.
+ * Finds an index that a server has stored in the folder `review` of a run. Null if there is no undamaged one for this
+ * input, or if others can write to the run directory. Rejects with the signal's reason when aborted.
  */
 export async function findStoredIndex(
   runDir: string,
@@ -46,8 +46,7 @@ export async function findStoredIndex(
 }
 
 /**
- * Stores a copy of an index for other servers, replacing earlier ones. Does nothing if there is no space or
- * permission.
+ * Stores a copy of an index for other servers, replacing earlier ones. Does nothing if there is no space or permission.
  */
 export async function storeIndex(
   runDir: string,

@@ -10,8 +10,8 @@ import type { Database } from '../../analysis/database.ts';
 const BINS = 100;
 
 /**
- * Decides on every verdict with a policy, with the same result as `decide`, and compares it with the run's
- * decision. The policy differs from the run's only in its thresholds, since `floor` was computed with the rest.
+ * Decides on every verdict with a policy, with the same result as `decide`, and compares it with the run's decision.
+ * The policy differs from the run's only in its thresholds, since `floor` was computed with the rest.
  */
 export async function queryThresholds(
   database: Database,

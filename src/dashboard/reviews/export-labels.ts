@@ -21,10 +21,10 @@ export interface ExportedLabels {
 
 /**
  * Writes the last review of every reviewed item of a finished run to a new file: `.jsonl` for `replay --labels`,
- * `.json` for Label Studio. The latter includes the content if this user created or trusts the run (`keyFile` is
- * the path of their key file). Failure('usage') for a path that is not a run directory, and for an output path that
- * has another ending, exists, or is in a run directory; Failure('internal') for a run that is not finished, and for
- * a record or reviews that fail verification.
+ * `.json` for Label Studio. The latter includes the content if this user created or trusts the run (`keyFile` is the
+ * path of their key file). Failure('usage') for a path that is not a run directory, and for an output path that has
+ * another ending, exists, or is in a run directory; Failure('internal') for a run that is not finished, and for a
+ * record or reviews that fail verification.
  */
 export async function exportLabels(
   runDir: string,

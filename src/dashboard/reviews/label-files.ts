@@ -26,9 +26,7 @@ export async function* labelsJsonl(input: Labelled, signal: AbortSignal): AsyncG
   for await (const [line, review] of reviewed(input, signal)) yield labelLines(line, review);
 }
 
-/**
- * Like `labelsJsonl`, but as tasks of Label Studio. `contentOf` returns what may be shown of an item, and logs it.
- */
+/** Like `labelsJsonl`, but as tasks of Label Studio. `contentOf` returns what may be shown of an item, and logs it. */
 export async function* labelStudioJson(
   input: Labelled,
   contentOf: (seq: number) => Promise<ItemContent | null>,

@@ -9,9 +9,8 @@ const CATEGORIES = 'categories';
 const NOTE = 'note';
 
 /**
- * Converts an item to a task of Label Studio's basic JSON format (https://labelstud.io/guide/predictions): its
- * location and the text that may be shown, the guard's findings as a prediction, and a person's decision as an
- * annotation.
+ * Converts an item to a task of Label Studio's basic JSON format (https://labelstud.io/guide/predictions): its location
+ * and the text that may be shown, the guard's findings as a prediction, and a person's decision as an annotation.
  */
 export function labelStudioTask(line: OutcomeLine, review: Review, content: ItemContent | null): object {
   const { run, seq, id, source, part, turn, content_sha256, fingerprint, score } = line;

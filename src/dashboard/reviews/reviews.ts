@@ -35,9 +35,9 @@ export class Reviews extends ReviewHistory {
   }
 
   /**
-   * Adds a review of an item of the run in `dir` by `reviewer`, null for the user of this process. It is on disk
-   * when this resolves. Content that it restricts is added to the list of the folder of runs first. Throws
-   * ReviewedMeanwhile if the item has a newer review than the reviewer has seen. Failures: see appendEntry.
+   * Adds a review of an item of the run in `dir` by `reviewer`, null for the user of this process. It is on disk when
+   * this resolves. Content that it restricts is added to the list of the folder of runs first. Throws ReviewedMeanwhile
+   * if the item has a newer review than the reviewer has seen. Failures: see appendEntry.
    */
   async add(
     dir: string,

@@ -25,8 +25,8 @@ export const NOTHING = z.strictObject({}).optional();
 export const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
 
 /**
- * Routes for `content`, `media` and `thumbnail` of an item, and the search in texts. They are POST because they
- * return content, which is logged as a reveal.
+ * Routes for `content`, `media` and `thumbnail` of an item, and the search in texts. They are POST because they return
+ * content, which is logged as a reveal.
  */
 export function addContentRoutes(app: FastifyInstance, { runs, contents, indexes }: ContentParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/content', async (request, reply): Promise<ItemContent> => {

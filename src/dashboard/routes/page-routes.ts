@@ -23,8 +23,7 @@ const NOT_BUILT = 'The pages of the dashboard are not built. Run: npm run build\
 const PUBLIC = { config: { isPublic: true } };
 
 /**
- * Routes for the pages and their files, which contain no data and need no session. `web` is null if they are not
- * built.
+ * Routes for the pages and their files, which contain no data and need no session. `web` is null if they are not built.
  */
 export function addPageRoutes(app: FastifyInstance, web: WebFiles | null): void {
   const page = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

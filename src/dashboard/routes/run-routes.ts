@@ -40,9 +40,8 @@ const DONE: Readonly<Record<RunAction, string>> = {
 };
 
 /**
- * A report can be framed only by our pages, and has no origin there, so its script can reach neither the session
- * nor the API. Its own policy, in the page, names its only script and style sheet by their hashes, and applies as
- * well.
+ * A report can be framed only by our pages, and has no origin there, so its script can reach neither the session nor
+ * the API. Its own policy, in the page, names its only script and style sheet by their hashes, and applies as well.
  */
 const REPORT_POLICY = [
   "default-src 'none'",

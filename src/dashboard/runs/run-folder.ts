@@ -12,9 +12,7 @@ const MAX_NAME = 255;
 /** Maximum entries of the folder that are examined, far more than anyone keeps runs. */
 const MAX_ENTRIES = 100_000;
 
-/**
- * Names of runs, and of copies that people make. Contains nothing that is special in a path, a URL or a terminal.
- */
+/** Names of runs, and of copies that people make. Contains nothing that is special in a path, a URL or a terminal. */
 const PLAIN_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
 /** The folder of runs shown by the dashboard. */
@@ -27,9 +25,8 @@ export class RunFolder {
   }
 
   /**
-   * Resolves the name of a run to the absolute path of its directory. NOT_FOUND unless the name is plain and is
-   * that of a folder, not a link, that holds a run. Anyone may have written the folder's content, so read it as
-   * `record` does.
+   * Resolves the name of a run to the absolute path of its directory. NOT_FOUND unless the name is plain and is that of
+   * a folder, not a link, that holds a run. Anyone may have written the folder's content, so read it as `record` does.
    */
   async find(name: string): Promise<string> {
     const dir = this.#place(name);

@@ -14,9 +14,7 @@ interface KeptReport {
   readonly signature: string;
 }
 
-/**
- * Makes reports of finished runs, one at a time, and remakes one only after a change, such as a retry or a review.
- */
+/** Makes reports of finished runs, one at a time, and remakes one only after a change, such as a retry or a review. */
 export class RunReports {
   readonly #closing: AbortSignal;
   readonly #limit = pLimit(1);

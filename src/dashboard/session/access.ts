@@ -39,9 +39,8 @@ const OTHER_SITE = new DashboardError('FORBIDDEN', 'requests from other sites ar
 const LOG_IN = new DashboardError('UNAUTHORIZED', 'log in first');
 
 /**
- * Rejects requests to non-public routes without a session or the token, and requests that change something unless
- * they come from our own pages or carry the token. The HTTP server has already checked Host, and that an Origin is
- * ours.
+ * Rejects requests to non-public routes without a session or the token, and requests that change something unless they
+ * come from our own pages or carry the token. The HTTP server has already checked Host, and that an Origin is ours.
  */
 export function addAccessRules(app: FastifyInstance, parts: AccessParts): void {
   app.decorateRequest('session', null);
@@ -64,8 +63,7 @@ export function rightsOf(
   { socket }: Pick<FastifyRequest, 'socket'>,
   { token, releaseToken, failedLogins }: AccessParts,
 ): { readonly mayRelease: boolean } {
-  // The right token is never rejected: others behind the same proxy, or on the same machine, may have tried wrong
-  // ones.
+  // The right token is never rejected: others behind the same proxy, or on the same machine, may have tried wrong ones.
   if (releaseToken !== null && isSameToken(given, releaseToken)) return { mayRelease: true };
   if (isSameToken(given, token)) return { mayRelease: false };
   const address = socket.remoteAddress ?? '';
@@ -89,8 +87,8 @@ function assertFromPage({ headers }: FastifyRequest, bearer: string | null): voi
 }
 
 /**
- * Checks `Sec-Fetch-Site`, because pages of other ports on this host send the cookie, and some of their reads have
- * no Origin.
+ * Checks `Sec-Fetch-Site`, because pages of other ports on this host send the cookie, and some of their reads have no
+ * Origin.
  */
 function sessionOf({ raw, method, headers }: FastifyRequest, { sessions }: AccessParts): Session {
   if (!OWN.has(headers['sec-fetch-site'])) throw OTHER_SITE;

@@ -10,8 +10,8 @@ const MAX_SESSIONS = 256;
 /** Session of a person who is logged in. */
 export interface Session {
   /**
-   * A second secret, sent by pages as a header. Browsers send cookies to every port of a host, so other servers
-   * there may learn the cookie.
+   * A second secret, sent by pages as a header. Browsers send cookies to every port of a host, so other servers there
+   * may learn the cookie.
    */
   readonly pageKey: string;
   /** Whether the person may release restricted items. */
@@ -21,8 +21,8 @@ export interface Session {
 }
 
 /**
- * The sessions of a dashboard, by the hash of the secret in their cookie, so the duration of a lookup reveals
- * nothing about a secret.
+ * The sessions of a dashboard, by the hash of the secret in their cookie, so the duration of a lookup reveals nothing
+ * about a secret.
  */
 export class Sessions {
   readonly #lifetimeMs: number;
@@ -58,8 +58,8 @@ export class Sessions {
 }
 
 /**
- * Name of the cookie. Browsers send a host's cookies to all of its ports, so the name includes the port; otherwise
- * two dashboards on one machine would log each other out.
+ * Name of the cookie. Browsers send a host's cookies to all of its ports, so the name includes the port; otherwise two
+ * dashboards on one machine would log each other out.
  */
 function cookieName({ socket }: IncomingMessage): string {
   return `guardsweep-${socket.localPort}`;

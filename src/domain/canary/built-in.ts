@@ -6,8 +6,7 @@ interface BuiltInCanary {
   readonly modality: Modality;
   readonly expected: Expected;
   /**
-   * The text, the caption of the image, or the transcript of a second of silence; null for an image without a
-   * caption.
+   * The text, the caption of the image, or the transcript of a second of silence; null for an image without a caption.
    */
   readonly text: string | null;
 }

@@ -18,8 +18,8 @@ export interface StreamFindings {
 export interface GenerationVerdict extends StreamFindings {
   readonly chunks: number;
   /**
-   * Fraction of the response's code points up to and including that chunk, from 0 to 1, to four decimals; null if
-   * there is none.
+   * Fraction of the response's code points up to and including that chunk, from 0 to 1, to four decimals; null if there
+   * is none.
    */
   readonly shareAtCaution: number | null;
   readonly shareAtFlag: number | null;

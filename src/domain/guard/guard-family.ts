@@ -15,8 +15,8 @@ export function isGuardFamily(name: string): name is GuardFamily {
 }
 
 /**
- * Patterns for the name of a served model, without its separators. Llama Guard 1 and 2 are omitted on purpose
- * because their codes name other categories, and ShieldGemma 2 because no chat server runs it.
+ * Patterns for the name of a served model, without its separators. Llama Guard 1 and 2 are omitted on purpose because
+ * their codes name other categories, and ShieldGemma 2 because no chat server runs it.
  */
 const BY_NAME: readonly (readonly [name: RegExp, family: GuardFamily])[] = [
   [/llamaguard[34]/, 'llama-guard'],
@@ -27,9 +27,7 @@ const BY_NAME: readonly (readonly [name: RegExp, family: GuardFamily])[] = [
   [/(?:omni|text)moderation/, 'moderations'],
 ];
 
-/**
- * Returns the family of a served model by its name, as written by model hubs and servers; null for an unknown one.
- */
+/** Returns the family of a served model by its name, as written by model hubs and servers; null for an unknown one. */
 export function familyOfModel(model: string): GuardFamily | null {
   const plain = model.toLowerCase().replace(/[^a-z0-9]/g, '');
   return BY_NAME.find(([name]) => name.test(plain))?.[1] ?? null;

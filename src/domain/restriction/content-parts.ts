@@ -3,9 +3,9 @@ import { contentSha256, conversationSha256 } from '../content-hash.ts';
 import { submittedTurns, isEmbedded, isMedia, type ItemRequest } from '../request.ts';
 
 /**
- * Returns the content hashes of a request and of its parts (turns, prompt, caption) as if each were an item of its
- * own, and the SHA-256 of a media file or of an image embedded in a record. `sha256` is the content hash of the
- * request, if known.
+ * Returns the content hashes of a request and of its parts (turns, prompt, caption) as if each were an item of its own,
+ * and the SHA-256 of a media file or of an image embedded in a record. `sha256` is the content hash of the request, if
+ * known.
  */
 export function partsSha256(request: ItemRequest, sha256: string | null = null): string[] {
   if (isMedia(request)) {

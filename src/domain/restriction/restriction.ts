@@ -7,8 +7,8 @@ export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'se
 
 export const CHILDREN = 'child_sexual_exploitation' satisfies Restriction;
 /**
- * Restricts only if the guard has no score for Child Sexual Exploitation: then the content may be either, and a
- * person must decide.
+ * Restricts only if the guard has no score for Child Sexual Exploitation: then the content may be either, and a person
+ * must decide.
  */
 export const SEXUAL = 'sexual_content' satisfies Restriction;
 
@@ -26,10 +26,10 @@ export const RESTRICTING = {
 export type GuardScores = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores'>;
 
 /**
- * Returns the category that restricts an item, regardless of which rule decided. This is Child Sexual Exploitation
- * if the guard flagged it or a rule of the policy on it applies, or Sexual Content that the policy blocks if the
- * guard gave no score for Child Sexual Exploitation. Equivalent categories of other taxonomies count too. Null for
- * any other item. Restricted items are listed separately, and never shown, quoted or exported.
+ * Returns the category that restricts an item, regardless of which rule decided. This is Child Sexual Exploitation if
+ * the guard flagged it or a rule of the policy on it applies, or Sexual Content that the policy blocks if the guard
+ * gave no score for Child Sexual Exploitation. Equivalent categories of other taxonomies count too. Null for any other
+ * item. Restricted items are listed separately, and never shown, quoted or exported.
  */
 export function findRestriction(policy: Policy, said: GuardScores): Restriction | null {
   // Most items have neither.
@@ -59,10 +59,9 @@ function isCaught(
 }
 
 /**
- * The lowest score in a category that restricts an item, and whether the score alone decides; if so, the flag
- * counts only when there is no score. For Child Sexual Exploitation, any rule of the policy and the guard's flag
- * count. For Sexual Content, the policy's block threshold counts; without one, its review threshold; without both,
- * the flag.
+ * The lowest score in a category that restricts an item, and whether the score alone decides; if so, the flag counts
+ * only when there is no score. For Child Sexual Exploitation, any rule of the policy and the guard's flag count. For
+ * Sexual Content, the policy's block threshold counts; without one, its review threshold; without both, the flag.
  */
 export function restrictingScore(
   policy: Policy,

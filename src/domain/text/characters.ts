@@ -50,8 +50,8 @@ const FIRST_COMBINING_UNIT = 0x300;
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Returns the last grapheme boundary after `from` and up to `limit`, or `limit` if there is none close to it.
- * `limit` must be a code point boundary within the text. Positions are UTF-16 units.
+ * Returns the last grapheme boundary after `from` and up to `limit`, or `limit` if there is none close to it. `limit`
+ * must be a code point boundary within the text. Positions are UTF-16 units.
  */
 export function graphemeBoundary(text: string, from: number, limit: number): number {
   const before = text.charCodeAt(limit - 1);

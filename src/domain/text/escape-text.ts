@@ -1,7 +1,7 @@
 /**
- * Escapes untrusted strings for a terminal or a log: names of files, columns, artifacts, runs and jobs, ids,
- * category keys. If printed raw, an escape sequence can recolour or erase other output, a line feed can forge a
- * line, and a bidirectional control can reorder one.
+ * Escapes untrusted strings for a terminal or a log: names of files, columns, artifacts, runs and jobs, ids, category
+ * keys. If printed raw, an escape sequence can recolour or erase other output, a line feed can forge a line, and a
+ * bidirectional control can reorder one.
  */
 
 /** Control and format characters (including bidirectional ones), line and paragraph separators, lone surrogates. */
@@ -22,8 +22,8 @@ export function escapeText(foreign: string, maxLength = MAX_LENGTH): string {
 const PLAIN = /^[\p{L}\p{M}\p{N}_./@%+=~-]+$/u;
 
 /**
- * Formats a name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped
- * as by `escapeText` and in double quotes to show where it ends.
+ * Formats a name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by
+ * `escapeText` and in double quotes to show where it ends.
  */
 export function quoteName(foreign: string, maxLength = MAX_LENGTH): string {
   const name = escapeText(foreign, maxLength);
@@ -36,8 +36,8 @@ export function escapeLine(line: string): string {
 }
 
 /**
- * Formats a value as JSON with unsafe characters as JSON escapes (`\u009b`), safe for a terminal; it parses to the
- * same value. Line feeds occur only between tokens, and only with `indent`.
+ * Formats a value as JSON with unsafe characters as JSON escapes (`\u009b`), safe for a terminal; it parses to the same
+ * value. Line feeds occur only between tokens, and only with `indent`.
  */
 export function toPrintableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSHOWN, (character) =>
@@ -59,8 +59,7 @@ function jsonEscapeOf(character: string): string {
 }
 
 /**
- * Formats a command to type, in the form that started this process: an npm script of this package, npx, or the
- * binary.
+ * Formats a command to type, in the form that started this process: an npm script of this package, npx, or the binary.
  */
 export function formatCliCommand(name: string, words: readonly string[], env: NodeJS.ProcessEnv): string {
   if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');

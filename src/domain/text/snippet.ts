@@ -6,8 +6,8 @@ import { graphemeBoundary } from './characters.ts';
 export interface Snippet {
   readonly text: string;
   /**
-   * Hashes of the parts of the item (`partsSha256`), truncated to `PART_DIGITS` digits. If any part is restricted,
-   * the outcome includes no excerpt.
+   * Hashes of the parts of the item (`partsSha256`), truncated to `PART_DIGITS` digits. If any part is restricted, the
+   * outcome includes no excerpt.
    */
   readonly parts: string[];
 }
@@ -29,11 +29,11 @@ const UNREADABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_
 const SPACE = /[\p{White_Space}]+/gu;
 
 /**
- * Creates a human-readable excerpt of an item's content: up to 300 UTF-16 units on one line. For text, it begins at
- * the part with the highest score (`coverage.worst_at`), or else at the start. For a conversation, it is from the
- * turn with the highest score, or else the last one. For a generation, it ends with the flagged chunk. For an image
- * or an audio clip, it is the caption or transcript. White space becomes one space, unreadable characters become
- * U+FFFD. Null if there is no text.
+ * Creates a human-readable excerpt of an item's content: up to 300 UTF-16 units on one line. For text, it begins at the
+ * part with the highest score (`coverage.worst_at`), or else at the start. For a conversation, it is from the turn with
+ * the highest score, or else the last one. For a generation, it ends with the flagged chunk. For an image or an audio
+ * clip, it is the caption or transcript. White space becomes one space, unreadable characters become U+FFFD. Null if
+ * there is no text.
  */
 export function createSnippet(
   request: ItemRequest,

@@ -24,9 +24,9 @@ export function isPlausibleCategoryName(name: string): boolean {
 }
 
 /**
- * Recognises the category that a guard's name means; null for an unknown name. The contract does not specify the
- * names, so case, separators, "and" or "&", a code such as `S4:`, and text in parentheses are ignored:
- * `violent_crimes`, `Violent Crimes`, `violentCrimes`, `S1: Violent Crimes`, `Suicide and Self-Harm`.
+ * Recognises the category that a guard's name means; null for an unknown name. The contract does not specify the names,
+ * so case, separators, "and" or "&", a code such as `S4:`, and text in parentheses are ignored: `violent_crimes`,
+ * `Violent Crimes`, `violentCrimes`, `S1: Violent Crimes`, `Suicide and Self-Harm`.
  */
 export function categoryBySpelling(name: string): CategoryKey | null {
   const plain = plainName(name);

@@ -21,9 +21,9 @@ const THRESHOLD = /^([a-z0-9_/-]+)>=(.+)$/;
 const FLAGGED = /^([a-z0-9_/-]+) flagged$/;
 
 /**
- * Describes the rule behind a decision (`decided_by`) in words: `hate>=0.4` becomes "Hate score at or above 0.4",
- * and a category of another taxonomy keeps its own name. Null, if no rule applied, becomes "No rule applied". A
- * rule that `decide` does not produce is returned unchanged, since a record from elsewhere can contain any text.
+ * Describes the rule behind a decision (`decided_by`) in words: `hate>=0.4` becomes "Hate score at or above 0.4", and a
+ * category of another taxonomy keeps its own name. Null, if no rule applied, becomes "No rule applied". A rule that
+ * `decide` does not produce is returned unchanged, since a record from elsewhere can contain any text.
  */
 export function describeRule(rule: string | null): string {
   if (rule === null) return NO_RULE;

@@ -47,8 +47,8 @@ interface ErrorCause {
 }
 
 /**
- * Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. Null if the
- * message already contains advice after a colon, which depends on the file's content.
+ * Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. Null if the message
+ * already contains advice after a colon, which depends on the file's content.
  */
 export function fileAdvice(path: string, { code, reason, message }: ErrorCause): string | null {
   if (reason !== 'file_type') return (reason === undefined ? ITEM_ADVICE[code] : REASON_ADVICE[reason]).full;

@@ -45,9 +45,7 @@ export function wholeFilesInBrief(files: number): string {
   return `${files.toLocaleString('en-US')} whole ${plural(files, 'file')} whose content nobody knows`;
 }
 
-/**
- * Lists items without a verdict by code. A cause with its own advice has its own row; each item counts in one row.
- */
+/** Lists items without a verdict by code. A cause with its own advice has its own row; each item counts in one row. */
 export function notJudgedByCause(counts: ErrorCounts): NotJudged[] {
   const reasons = ITEM_ERROR_REASONS.map((reason) => ({
     reason,

@@ -36,8 +36,8 @@ interface ContinueOnFleetOptions {
 }
 
 /**
- * Continues a run from the state in its directory until it is finished, by feeding a fleet: workers judge, and a
- * sink commits and finishes. A run can switch between a fleet and a single process at any time.
+ * Continues a run from the state in its directory until it is finished, by feeding a fleet: workers judge, and a sink
+ * commits and finishes. A run can switch between a fleet and a single process at any time.
  *
  * Failure `usage` for a retry of a run that is not finished; `superseded` if another process feeds the run;
  * `interrupted` if stopped or cancelled; `service` if the fleet cannot continue.
@@ -63,8 +63,8 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
 
 /**
  * Claims the log and closes it again; returns the claimed epoch, under which the feeder plans. This supersedes a
- * process that judged the run alone at its next commit. It also supersedes a sink, which then claims a new epoch
- * and continues.
+ * process that judged the run alone at its next commit. It also supersedes a sink, which then claims a new epoch and
+ * continues.
  */
 async function supersedeCommitter(
   run: Run,

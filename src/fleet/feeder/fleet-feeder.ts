@@ -28,8 +28,8 @@ const LOOK_EVERY_MS = 100;
 const MARKERS_EVERY_MS = 1000;
 const RESUBMIT_EVERY_MS = 5000;
 /**
- * Maximum content of shards whose reused verdicts are not confirmed yet, in bytes. Even an empty shard counts as
- * the minimum.
+ * Maximum content of shards whose reused verdicts are not confirmed yet, in bytes. Even an empty shard counts as the
+ * minimum.
  */
 const UNCONFIRMED_BYTES = 64 * 1024 * 1024;
 const MIN_UNCONFIRMED_BYTES = 128 * 1024;
@@ -122,9 +122,9 @@ export class FleetFeeder {
   }
 
   /**
-   * Feeds a planned shard, or begins to. A shard with reused verdicts is fed once a reading has confirmed that a
-   * worker has their model. If the run reuses verdicts, this first waits for a worker, without which nothing could
-   * be judged anyway.
+   * Feeds a planned shard, or begins to. A shard with reused verdicts is fed once a reading has confirmed that a worker
+   * has their model. If the run reuses verdicts, this first waits for a worker, without which nothing could be judged
+   * anyway.
    */
   async feed(planned: Shard, signal: AbortSignal): Promise<void> {
     if (!this.#options.reuse.isOn) return this.shards.submit(planned, signal);
@@ -181,10 +181,10 @@ export class FleetFeeder {
   }
 
   /**
-   * Registers the run with the fleet, then supervises it until aborted: follows the commits, resubmits lost shards
-   * and applies the marker files. Rejects with a Failure: `superseded`; `interrupted` if the run was cancelled;
-   * `service` if nothing was committed, or no sink finished the run, for `maxWait`; or the problem that a worker or
-   * sink reported.
+   * Registers the run with the fleet, then supervises it until aborted: follows the commits, resubmits lost shards and
+   * applies the marker files. Rejects with a Failure: `superseded`; `interrupted` if the run was cancelled; `service`
+   * if nothing was committed, or no sink finished the run, for `maxWait`; or the problem that a worker or sink
+   * reported.
    */
   async supervise(signal: AbortSignal): Promise<never> {
     const endListening = this.#options.link.onBack(() => (this.#isBack = true));
@@ -245,8 +245,8 @@ export class FleetFeeder {
   }
 
   /**
-   * Removes the run and all its keys from Redis. Does nothing while Redis is unreachable: the run is over in any
-   * case, and a sink removes the keys later.
+   * Removes the run and all its keys from Redis. Does nothing while Redis is unreachable: the run is over in any case,
+   * and a sink removes the keys later.
    */
   async deregister(signal: AbortSignal): Promise<void> {
     const { run, link } = this.#options;

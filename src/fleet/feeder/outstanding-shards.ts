@@ -11,26 +11,26 @@ import type { ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
 
 /**
- * Maximum shards of a run that are fed but not committed: the number that eight workers at the default concurrency
- * have in flight. Bounds a run's memory in Redis.
+ * Maximum shards of a run that are fed but not committed: the number that eight workers at the default concurrency have
+ * in flight. Bounds a run's memory in Redis.
  */
 export const MAX_OUTSTANDING_SHARDS = 256;
 /** Maximum content of these shards, in bytes; a single larger shard is fed only when no other is outstanding. */
 const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
 /**
- * Maximum of them whose results go straight to the sink: half the capacity of its queue. A worker that finds no
- * room there returns its shard, which is then judged again.
+ * Maximum of them whose results go straight to the sink: half the capacity of its queue. A worker that finds no room
+ * there returns its shard, which is then judged again.
  */
 const MAX_SETTLED_SHARDS = 32;
 
 /**
- * A lane's queue is shared by all runs and hands out the lowest turn first. A run's turns are this far apart, so
- * each step up in priority triples its share of the workers.
+ * A lane's queue is shared by all runs and hands out the lowest turn first. A run's turns are this far apart, so each
+ * step up in priority triples its share of the workers.
  */
 const STEPS: Readonly<Record<Priority, number>> = { high: 1 / 9, normal: 1 / 3, low: 1 };
 /**
- * The highest turn that BullMQ accepts. A queue that is never empty for two million turns becomes first in, first
- * out until it is.
+ * The highest turn that BullMQ accepts. A queue that is never empty for two million turns becomes first in, first out
+ * until it is.
  */
 const LAST_TURN = 2 ** 21;
 
@@ -119,10 +119,10 @@ export class OutstandingShards {
   }
 
   /**
-   * Adds a shard to its lane's queue or, if all its items are settled, its result to the sink's queue. Waits while
-   * the maximum is outstanding or Redis has no room. If nothing is outstanding, it does not wait for room in Redis,
-   * so a run makes progress even if other data fills Redis. A shard that was committed during the wait is not
-   * queued: workers and sink still process shards of an earlier feeder.
+   * Adds a shard to its lane's queue or, if all its items are settled, its result to the sink's queue. Waits while the
+   * maximum is outstanding or Redis has no room. If nothing is outstanding, it does not wait for room in Redis, so a
+   * run makes progress even if other data fills Redis. A shard that was committed during the wait is not queued:
+   * workers and sink still process shards of an earlier feeder.
    */
   async submit(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -164,10 +164,10 @@ export class OutstandingShards {
   }
 
   /**
-   * Resubmits shards that are in neither queue and not committed; returns their number. `poll` reads new commits
-   * from the verdict log. The order of the checks (shard queue, result queue, log) matters: a result is queued
-   * before its shard is acknowledged, and committed before it is acknowledged itself, so no shard in flight is
-   * missed. Each check covers all shards in one round trip.
+   * Resubmits shards that are in neither queue and not committed; returns their number. `poll` reads new commits from
+   * the verdict log. The order of the checks (shard queue, result queue, log) matters: a result is queued before its
+   * shard is acknowledged, and committed before it is acknowledged itself, so no shard in flight is missed. Each check
+   * covers all shards in one round trip.
    */
   async resubmitLost(poll: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;

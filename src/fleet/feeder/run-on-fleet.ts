@@ -21,9 +21,9 @@ interface FleetRunOptions extends RunOptions {
 }
 
 /**
- * Connects to Redis, creates a run, and feeds it to a fleet until it is finished. Rejects with a Failure: `usage`
- * for unusable sources, `service` if Redis does not answer or no worker has a guard that the run names, otherwise
- * as in `continueOnFleet`.
+ * Connects to Redis, creates a run, and feeds it to a fleet until it is finished. Rejects with a Failure: `usage` for
+ * unusable sources, `service` if Redis does not answer or no worker has a guard that the run names, otherwise as in
+ * `continueOnFleet`.
  */
 export async function startRunOnFleet(config: RunConfig, options: FleetRunOptions): Promise<RunResult> {
   const create = await prepareRun(config, options);
@@ -33,9 +33,8 @@ export async function startRunOnFleet(config: RunConfig, options: FleetRunOption
 }
 
 /**
- * Continues a run on a fleet, from the state in its directory until it is finished. Rejects with a Failure: `usage`
- * for a directory that is not a run or not trusted, `service` if Redis does not answer, otherwise as in
- * `continueOnFleet`.
+ * Continues a run on a fleet, from the state in its directory until it is finished. Rejects with a Failure: `usage` for
+ * a directory that is not a run or not trusted, `service` if Redis does not answer, otherwise as in `continueOnFleet`.
  */
 export async function resumeRunOnFleet(
   dir: string,

@@ -5,8 +5,8 @@ import { packSettled, SETTLED_ITEM } from './item-schema.ts';
 
 /**
  * Mark of the verdicts that a feeder settled in a shard, which only the feeder and the sink can compute: an
- * HMAC-SHA-256, 64 hex digits, with the key of the feeder's claim. Null for a shard without reused verdicts. A
- * worker returns it with the result, so it cannot pass off a verdict of its own as a reused one.
+ * HMAC-SHA-256, 64 hex digits, with the key of the feeder's claim. Null for a shard without reused verdicts. A worker
+ * returns it with the result, so it cannot pass off a verdict of its own as a reused one.
  */
 export function settledMark(key: string, { shard, pass, items }: Shard): string | null {
   const reused = items.filter(hasReusedVerdict);

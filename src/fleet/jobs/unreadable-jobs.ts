@@ -18,9 +18,9 @@ export class UnreadableJobs {
   }
 
   /**
-   * Resolves for a job to drop: this process can read the jobs of the run's feeder, so this one is either forged,
-   * or damaged, in which case its shard is fed again. Throws `Requeue` for a job that another process may be able
-   * to read. An unreadable job may contain content, so only its id is shown.
+   * Resolves for a job to drop: this process can read the jobs of the run's feeder, so this one is either forged, or
+   * damaged, in which case its shard is fed again. Throws `Requeue` for a job that another process may be able to read.
+   * An unreadable job may contain content, so only its id is shown.
    */
   async handle(jobId: string, error: unknown, signal: AbortSignal): Promise<void> {
     const reason: Unreadable = error instanceof UnreadableJob ? error.reason : 'malformed';

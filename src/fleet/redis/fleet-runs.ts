@@ -93,8 +93,8 @@ export class FleetRuns {
   }
 
   /**
-   * Finds a run as its feeder last announced it. `absent` means that no feeder feeds it; `unreadable` means that
-   * one may, so try again after its next announcement.
+   * Finds a run as its feeder last announced it. `absent` means that no feeder feeds it; `unreadable` means that one
+   * may, so try again after its next announcement.
    */
   async find(run: string, signal: AbortSignal): Promise<AnnouncedRun | Unread> {
     if (!isRunId(run)) return 'absent';
@@ -108,9 +108,7 @@ export class FleetRuns {
     return 'unreadable';
   }
 
-  /**
-   * An announcement under another key may be forged. It cannot be checked here, so callers compare the key first.
-   */
+  /** An announcement under another key may be forged. It cannot be checked here, so callers compare the key first. */
   #isProven(announced: AnnouncedRun, proof: string | null): boolean {
     const { seal } = this.#link;
     if (seal === null || announced.key !== seal.keyId) return true;
@@ -175,8 +173,8 @@ export class FleetRuns {
   }
 
   /**
-   * Notes for a short time why one worker or sink cannot process the run; others may be able to. The obstacle must
-   * not quote untrusted text.
+   * Notes for a short time why one worker or sink cannot process the run; others may be able to. The obstacle must not
+   * quote untrusted text.
    */
   async noteObstacle(run: string, obstacle: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(

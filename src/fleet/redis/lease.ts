@@ -5,8 +5,8 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 const RELEASE_MS = 2000;
 
 /**
- * A lease that one process at a time holds and renews. It is advisory: Redis can lose it, so epochs protect
- * anything that must not happen twice.
+ * A lease that one process at a time holds and renews. It is advisory: Redis can lose it, so epochs protect anything
+ * that must not happen twice.
  */
 export class Lease {
   readonly #link: RedisLink;

@@ -87,8 +87,8 @@ function isProcessId(text: string): boolean {
 }
 
 /**
- * The last announcement of a process; null if it is gone. A process whose announcement cannot be read is alive and
- * may have another version, so its details are null.
+ * The last announcement of a process; null if it is gone. A process whose announcement cannot be read is alive and may
+ * have another version, so its details are null.
  */
 async function announcedBy(
   link: RedisLink,

@@ -20,8 +20,8 @@ function valueOf(info: string, name: string): number {
 }
 
 /**
- * Feeders use up to this fraction of `maxmemory`. The rest is for results: a full server accepts no results and
- * lets no worker take a shard, so the fleet would be deadlocked.
+ * Feeders use up to this fraction of `maxmemory`. The rest is for results: a full server accepts no results and lets no
+ * worker take a shard, so the fleet would be deadlocked.
  */
 const MAX_FED_SHARE = 0.5;
 /** A reading is reused for at most this time, in milliseconds, and at most this number of bytes fed since then. */

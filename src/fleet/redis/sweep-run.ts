@@ -8,9 +8,9 @@ import { shardQueue } from './fleet-queues.ts';
 const SHARD_NUMBERS = /^-\d+-\d+-\d+$/;
 
 /**
- * Removes the jobs of an ended run from Redis: results, and shards that no worker is judging. All other data about
- * a run expires. Remove the run from the registry first, so workers stop adding results; a worker that adds one
- * after that removes the results itself.
+ * Removes the jobs of an ended run from Redis: results, and shards that no worker is judging. All other data about a
+ * run expires. Remove the run from the registry first, so workers stop adding results; a worker that adds one after
+ * that removes the results itself.
  */
 export async function sweepRun(link: RedisLink, run: string, signal: AbortSignal): Promise<void> {
   for (const lane of LANES) {

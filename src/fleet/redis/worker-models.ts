@@ -16,9 +16,7 @@ const MAX_MODELS = 16;
  * milliseconds.
  */
 const LOOK_EVERY_MS = 200;
-/**
- * How long a requester waits for the other workers once one has answered, before it asks again, in milliseconds.
- */
+/** How long a requester waits for the other workers once one has answered, before it asks again, in milliseconds. */
 const OTHERS_MS = 5000;
 /** Maximum by which the clock of Redis may be ahead of the time this process measures, in microseconds. */
 const MAX_DRIFT_US = 1_000_000;
@@ -84,10 +82,9 @@ export class WorkerModels {
 }
 
 /**
- * Returns the ids of the models that the guards of live workers have now; with `guards`, only workers that have one
- * of them. Requests new readings, which begin after this call, and waits for them. Workers that do not answer in
- * time, or have no ready guard, do not count as long as another one does. Rejects with the signal's reason when
- * aborted.
+ * Returns the ids of the models that the guards of live workers have now; with `guards`, only workers that have one of
+ * them. Requests new readings, which begin after this call, and waits for them. Workers that do not answer in time, or
+ * have no ready guard, do not count as long as another one does. Rejects with the signal's reason when aborted.
  */
 export async function readWorkerModels(
   link: RedisLink,
@@ -113,8 +110,8 @@ export async function readWorkerModels(
 }
 
 /**
- * Waits for a live worker that has one of the guards. Failure('service') if there is none within `timeoutMs`;
- * rejects with the signal's reason when aborted.
+ * Waits for a live worker that has one of the guards. Failure('service') if there is none within `timeoutMs`; rejects
+ * with the signal's reason when aborted.
  */
 export async function waitForWorkerWith(
   guards: readonly string[],

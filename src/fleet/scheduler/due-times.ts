@@ -6,8 +6,8 @@ const MAX_TIMES = 400;
 const LAST_HOUR_MS = 3_600_000;
 
 /**
- * Returns when a schedule is next due after a time. A time of day that the clock skips is due right after the
- * change, unless it is one of several a day; one that occurs twice is due the first time.
+ * Returns when a schedule is next due after a time. A time of day that the clock skips is due right after the change,
+ * unless it is one of several a day; one that occurs twice is due the first time.
  *
  * TRAP: in Greenland the clock skips the hour before midnight, and the library omits a night with a due time in it.
  */
@@ -16,8 +16,8 @@ export function nextDue(schedule: Schedule, after: Date): Date {
 }
 
 /**
- * Returns when a schedule was due after one time and up to another. After a very long absence, only the last times
- * are returned.
+ * Returns when a schedule was due after one time and up to another. After a very long absence, only the last times are
+ * returned.
  */
 export function dueTimes(schedule: Schedule, after: Date, until: Date): Date[] {
   const times: Date[] = [];

@@ -107,8 +107,7 @@ export function newestDue(name: string, runs: readonly string[]): Date | null {
 }
 
 /**
- * Finds a run of a schedule that a process is feeding, including one that was started by hand; null if there is
- * none.
+ * Finds a run of a schedule that a process is feeding, including one that was started by hand; null if there is none.
  */
 export async function fedRun(
   schedule: { readonly name: string; readonly out: string },

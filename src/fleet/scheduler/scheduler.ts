@@ -51,9 +51,9 @@ interface Work {
 }
 
 /**
- * Starts the runs of job files when they are due. What is due follows from the run directories and the records next
- * to them, so a scheduler can die at any time: a time is settled by the run directory named after it, which only
- * one process can create, once.
+ * Starts the runs of job files when they are due. What is due follows from the run directories and the records next to
+ * them, so a scheduler can die at any time: a time is settled by the run directory named after it, which only one
+ * process can create, once.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -96,8 +96,8 @@ export class Scheduler {
   }
 
   /**
-   * Reads the folder again, starts runs that are due, and resumes those that a scheduler left unfinished. Resolves
-   * when that has begun. A call during another one waits for that one.
+   * Reads the folder again, starts runs that are due, and resumes those that a scheduler left unfinished. Resolves when
+   * that has begun. A call during another one waits for that one.
    */
   poll(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = null));
@@ -230,9 +230,7 @@ export class Scheduler {
     return record;
   }
 
-  /**
-   * Resumes the last scheduled run if it has no feeder and is not over, because the scheduler that started it died.
-   */
+  /** Resumes the last scheduled run if it has no feeder and is not over, because the scheduler that started it died. */
   async #resumeLast(job: ScheduledJob, runs: readonly string[], { failed }: ScheduleRecord): Promise<void> {
     const due = newestDue(job.name, runs);
     if (due === null) return;
@@ -275,8 +273,7 @@ export class Scheduler {
   }
 
   /**
-   * An interrupted run is resumed by the next scheduler. A run that another process took over is left to that
-   * process.
+   * An interrupted run is resumed by the next scheduler. A run that another process took over is left to that process.
    */
   async #noteFailure(job: ScheduledJob, run: string, error: unknown): Promise<void> {
     if (error instanceof Failure && (error.kind === 'interrupted' || error.kind === 'superseded')) return;

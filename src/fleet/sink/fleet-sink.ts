@@ -55,8 +55,7 @@ export interface SinkObserver {
   diskFull(run: string, full: boolean): void;
   finished(): void;
   /**
-   * Called when a job was dropped because it is not a result of the run's shards; `reason` is one of a small fixed
-   * set.
+   * Called when a job was dropped because it is not a result of the run's shards; `reason` is one of a small fixed set.
    */
   dropped(reason: string): void;
 }
@@ -68,9 +67,8 @@ interface Held extends Pick<HeldRun, 'backlog'> {
 }
 
 /**
- * Commits the results of every fed run whose directory is below the sink's folders, until drained. Only one sink
- * holds a run at a time; epochs ensure this even if Redis loses the lease. Rejects with the reason of `drain` or
- * `stop`.
+ * Commits the results of every fed run whose directory is below the sink's folders, until drained. Only one sink holds
+ * a run at a time; epochs ensure this even if Redis loses the lease. Rejects with the reason of `drain` or `stop`.
  */
 export async function runFleetSink(options: FleetSinkOptions): Promise<never> {
   return new FleetSink(options).run();
@@ -130,8 +128,8 @@ class FleetSink {
   }
 
   /**
-   * Unregisters runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can
-   * detect that, from the run directory. Returns the runs whose directory cannot currently be read.
+   * Unregisters runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can detect
+   * that, from the run directory. Returns the runs whose directory cannot currently be read.
    */
   async #removeTakenOver(
     fed: Map<string, AnnouncedRun>,

@@ -80,10 +80,10 @@ export class HeldRun {
   }
 
   /**
-   * Handles a job; resolves when the result is on disk or the run is finished. Drops jobs of a run that is no
-   * longer fed to a fleet; jobs of any feeder but the latest, which feeds their shards again; results that do not
-   * match the plan; and finish jobs that arrive before everything is committed. Throws `Requeue` if another process
-   * took over the log, and a Failure if the run cannot continue.
+   * Handles a job; resolves when the result is on disk or the run is finished. Drops jobs of a run that is no longer
+   * fed to a fleet; jobs of any feeder but the latest, which feeds their shards again; results that do not match the
+   * plan; and finish jobs that arrive before everything is committed. Throws `Requeue` if another process took over the
+   * log, and a Failure if the run cannot continue.
    */
   async take(job: SinkJob): Promise<Taken> {
     const { dir, record } = this.#options.run;
@@ -157,9 +157,7 @@ export class HeldRun {
     return this.#log;
   }
 
-  /**
-   * Adds the verdicts of a committed result to the run's store, where later runs find them. Rejects only on abort.
-   */
+  /** Adds the verdicts of a committed result to the run's store, where later runs find them. Rejects only on abort. */
   keep(result: ShardResult): Promise<void> {
     return this.#kept.add(result);
   }
@@ -216,8 +214,7 @@ export class HeldRun {
   }
 
   /**
-   * Whether the settled items of a result are as the feeder settled them, since the result has passed through a
-   * worker.
+   * Whether the settled items of a result are as the feeder settled them, since the result has passed through a worker.
    */
   async #isSettledSo({ epoch, settledMark: mark, result }: ResultJob): Promise<boolean> {
     if (this.#key?.epoch !== epoch) {
@@ -238,9 +235,9 @@ type Mismatch =
   'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint' | 'not settled so';
 
 /**
- * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome
- * per planned item, and none for settled ones; everything recorded about the items; and the fingerprints. Null if
- * it matches. The codec has already checked the scores.
+ * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome per
+ * planned item, and none for settled ones; everything recorded about the items; and the fingerprints. Null if it
+ * matches. The codec has already checked the scores.
  */
 async function mismatchOf(
   result: ShardResult,

@@ -42,8 +42,8 @@ interface OpenRunStoreOptions extends OpenStoreOptions {
 }
 
 /**
- * Opens the store of a run that a sink holds. Returns null for a store outside the sink's folders, and, with a
- * message, if it cannot be used. The caller closes it.
+ * Opens the store of a run that a sink holds. Returns null for a store outside the sink's folders, and, with a message,
+ * if it cannot be used. The caller closes it.
  */
 export async function openRunStore(
   run: FoundRun,

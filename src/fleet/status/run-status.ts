@@ -36,9 +36,7 @@ export interface RunStatus {
   /** Scheduling priority on the fleet; null for a run that was not created on a fleet. */
   readonly priority: Priority | null;
   readonly pass: number;
-  /**
-   * Items planned so far and whether that is all, for the current pass, or for the whole run once it is finished.
-   */
+  /** Items planned so far and whether that is all, for the current pass, or for the whole run once it is finished. */
   readonly planned: number;
   readonly plan_closed: boolean;
   readonly judged: number;
@@ -66,8 +64,8 @@ export interface RunStatus {
 }
 
 /**
- * Reads the status of a run repeatedly. The first call reads the plan and the log's commits from the beginning,
- * later calls only what was added. Writes nothing. Memory: about 60 bytes per shard.
+ * Reads the status of a run repeatedly. The first call reads the plan and the log's commits from the beginning, later
+ * calls only what was added. Writes nothing. Memory: about 60 bytes per shard.
  */
 export class RunWatch {
   readonly #dir: string;
@@ -93,13 +91,13 @@ export class RunWatch {
   }
 
   /**
-   * Returns the current status. With a Redis link, it includes what the run lacks on its fleet. `away` means that
-   * Redis has not been reached yet, null that none is known.
+   * Returns the current status. With a Redis link, it includes what the run lacks on its fleet. `away` means that Redis
+   * has not been reached yet, null that none is known.
    */
   async look(link: RedisLink | 'away' | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
-    // The order matters: a run that ends during these reads is not reported as stopped, a run reported as finished
-    // is complete, and every shard reported as committed is also reported as planned.
+    // The order matters: a run that ends during these reads is not reported as stopped, a run reported as finished is
+    // complete, and every shard reported as committed is also reported as planned.
     const feeder = await readFeeder(this.#dir);
     const purged = await readPurged(this.#dir);
     const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
@@ -173,8 +171,8 @@ function finalCounts({ verdicts, errors, by_decision: { review, block } }: Summa
 }
 
 /**
- * Reads the state of a run, without its progress. Failure('usage') if this is not a run directory, 'purged' if the
- * run was purged.
+ * Reads the state of a run, without its progress. Failure('usage') if this is not a run directory, 'purged' if the run
+ * was purged.
  */
 export async function readRunState(path: string, signal: AbortSignal): Promise<Exclude<RunState, 'purged'>> {
   const dir = resolve(path);

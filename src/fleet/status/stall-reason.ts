@@ -15,8 +15,8 @@ const WORKER = z.looseObject({
 });
 
 /**
- * Redis includes the command it is receiving in its memory use, so it refuses a large one before it is full: a
- * shard of 1 MiB, and the same again for its encoding.
+ * Redis includes the command it is receiving in its memory use, so it refuses a large one before it is full: a shard of
+ * 1 MiB, and the same again for its encoding.
  */
 const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 
@@ -31,8 +31,8 @@ export function sinkLease(run: string): string {
 }
 
 /**
- * What a run is waiting for: the lane of its oldest uncommitted shard, or `end` if all shards are committed; null
- * if there is nothing to wait for because its feeder is still reading.
+ * What a run is waiting for: the lane of its oldest uncommitted shard, or `end` if all shards are committed; null if
+ * there is nothing to wait for because its feeder is still reading.
  */
 type WaitsFor = Lane | 'end' | null;
 

@@ -25,8 +25,8 @@ import { parseNote } from './shard-note.ts';
 /** Requeue delay for a shard whose run expects a different model than this worker's guard has, in milliseconds. */
 const OTHER_GUARD_MS = MAX_REQUEUE_DELAY_MS;
 /**
- * Requeue delay for a shard whose run names guards that this worker does not have: short, because the next worker
- * to take it is often also such a worker.
+ * Requeue delay for a shard whose run names guards that this worker does not have: short, because the next worker to
+ * take it is often also such a worker.
  */
 const UNNAMED_GUARD_MS = 250;
 /** Requeue delay for a shard whose run's announcement cannot be read; its feeder announces it every 5 s. */
@@ -75,9 +75,9 @@ export interface WorkerObserver {
 }
 
 /**
- * Judges queued shards of all runs and queues their results for the sinks, until drained. A shard is acknowledged
- * after its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure if no guard was
- * ready for too long.
+ * Judges queued shards of all runs and queues their results for the sinks, until drained. A shard is acknowledged after
+ * its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure if no guard was ready for too
+ * long.
  */
 export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
   const { link, say, drain, stop } = options;

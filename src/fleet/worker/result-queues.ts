@@ -27,8 +27,8 @@ export class ResultQueues {
   }
 
   /**
-   * Queues a result for the sink of its run. Waits up to 10 s while the queue is full, then throws `Requeue`, so
-   * this worker can judge shards of other runs.
+   * Queues a result for the sink of its run. Waits up to 10 s while the queue is full, then throws `Requeue`, so this
+   * worker can judge shards of other runs.
    */
   async put(job: ResultJob, signal: AbortSignal): Promise<void> {
     const { run } = job;
@@ -41,8 +41,7 @@ export class ResultQueues {
     // In case this process dies before it can remove the result of an ended run.
     await this.#runs.remember(run, signal);
     await queue.put(job, signal);
-    // A run is removed from the registry before its queue is cleared, so a result that is queued later is cleared
-    // here.
+    // A run is removed from the registry before its queue is cleared, so a result that is queued later is cleared here.
     if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
   }
 

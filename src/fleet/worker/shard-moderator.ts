@@ -19,8 +19,8 @@ const PIECE_ITEMS = 64;
 /** An item is not judged again after this many workers in a row died while they judged nothing else. */
 const DEATHS_OF_ITEM = 2;
 /**
- * Judged before each piece. While no guard is ready, the worker waits in this request, before it notes the items,
- * so killing it during a long wait blames no item.
+ * Judged before each piece. While no guard is ready, the worker waits in this request, before it notes the items, so
+ * killing it during a long wait blames no item.
  */
 const HARMLESS: GuardRequest = {
   requestType: 'prompt',
@@ -164,8 +164,8 @@ function failed(message: string): Outcome {
 }
 
 /**
- * Runs work together with other shared work, or alone in this process. If the process dies while work runs alone,
- * that work is the cause. Work that waits to run alone blocks later arrivals, so it is not starved.
+ * Runs work together with other shared work, or alone in this process. If the process dies while work runs alone, that
+ * work is the cause. Work that waits to run alone blocks later arrivals, so it is not starved.
  */
 class Isolation {
   readonly #waiting = new WaitList();

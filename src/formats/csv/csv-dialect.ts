@@ -10,8 +10,8 @@ export interface CsvDialect extends CsvSeparation {
 }
 
 /**
- * Detects the dialect of the table that starts with `head`, assuming a header. `isComplete` means that the head is
- * the whole file; `preferred` is the delimiter that the file's name suggests.
+ * Detects the dialect of the table that starts with `head`, assuming a header. `isComplete` means that the head is the
+ * whole file; `preferred` is the delimiter that the file's name suggests.
  */
 export function sniffDialect(head: Buffer, isComplete: boolean, preferred: Delimiter | null): CsvDialect {
   const delimiter = sniffDelimiter(head, preferred);
@@ -33,9 +33,9 @@ const CR = '\r'.charCodeAt(0);
 const LF = '\n'.charCodeAt(0);
 
 /**
- * Detects the delimiter of the table that starts with `head`: the candidate that occurs outside quotes in most
- * records as often as in the header; if several do, the more frequent one. A comma if the header contains no
- * candidate. `preferred` (from the file's name) takes precedence if the header contains it.
+ * Detects the delimiter of the table that starts with `head`: the candidate that occurs outside quotes in most records
+ * as often as in the header; if several do, the more frequent one. A comma if the header contains no candidate.
+ * `preferred` (from the file's name) takes precedence if the header contains it.
  */
 export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delimiter {
   const named = namedDelimiter(head);
@@ -60,8 +60,8 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
 }
 
 /**
- * Returns the delimiter named on a line before the header, as Excel writes and reads it: `sep=;`. Null if there is
- * no such line.
+ * Returns the delimiter named on a line before the header, as Excel writes and reads it: `sep=;`. Null if there is no
+ * such line.
  */
 function namedDelimiter(head: Buffer): Delimiter | null {
   const named = /^sep=(.)[\r\n]/i.exec(head.toString('latin1', 0, 6))?.[1];

@@ -42,12 +42,12 @@ interface FramedRow {
 }
 
 /**
- * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). Finds where each row ends;
- * csv-parse splits the sound rows, a batch at a time. A malformed row is one bad record. Reading resumes on the
- * physical line after the one the row starts on, so an unclosed quote loses one row and not the rest of the file.
+ * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). Finds where each row ends; csv-parse
+ * splits the sound rows, a batch at a time. A malformed row is one bad record. Reading resumes on the physical line
+ * after the one the row starts on, so an unclosed quote loses one row and not the rest of the file.
  *
- * Buffers the current row, up to `limit` bytes, and rows of BATCH_BYTES. A longer row is not buffered. If a stray
- * quote turns out to have opened a cell in it, the reader requests a reread of the file from the row's second line
+ * Buffers the current row, up to `limit` bytes, and rows of BATCH_BYTES. A longer row is not buffered. If a stray quote
+ * turns out to have opened a cell in it, the reader requests a reread of the file from the row's second line
  * (`rereadFrom`).
  */
 export class CsvReader implements RecordReader {
@@ -99,8 +99,7 @@ export class CsvReader implements RecordReader {
   }
 
   /**
-   * Offset at which the rows begin, after the header; null until it is known, and if the header contains a stray
-   * quote.
+   * Offset at which the rows begin, after the header; null until it is known, and if the header contains a stray quote.
    */
   get bodyStart(): number | null {
     return this.#bodyStart;

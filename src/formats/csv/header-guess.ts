@@ -28,14 +28,13 @@ const MAX_NAME_CHARS = 60;
 const MAX_NAME_WORDS = 4;
 
 /**
- * Whether the first row of a table is a header, judging by the rows below it. `wanted` are the columns the user
- * asked for.
+ * Whether the first row of a table is a header, judging by the rows below it. `wanted` are the columns the user asked
+ * for.
  *
- * A row mistaken for a header is lost; a header mistaken for a row only adds one text. So in a table with one
- * column, the first cell must look like a column name. A table with several columns has a header unless its first
- * row shows signs of data, because its columns are found by name. A value is always such a sign. A sentence is one
- * too, unless another cell is a name above numbers or dates: in a survey, the questions are the header.
- * Deterministic.
+ * A row mistaken for a header is lost; a header mistaken for a row only adds one text. So in a table with one column,
+ * the first cell must look like a column name. A table with several columns has a header unless its first row shows
+ * signs of data, because its columns are found by name. A value is always such a sign. A sentence is one too, unless
+ * another cell is a name above numbers or dates: in a survey, the questions are the header. Deterministic.
  */
 export function hasHeader(rows: readonly (readonly string[])[], wanted: readonly string[]): boolean {
   const [first, ...below] = rows;

@@ -13,8 +13,8 @@ export type Delimiter = (typeof DELIMITERS)[number];
 export interface CsvSeparation {
   readonly delimiter: Delimiter;
   /**
-   * The character that ends a line. If it is CR, LF and CR LF end a line too; if it is LF, a CR before it is part
-   * of the line break.
+   * The character that ends a line. If it is CR, LF and CR LF end a line too; if it is LF, a CR before it is part of
+   * the line break.
    */
   readonly lineBreak: '\n' | '\r';
   /** Whether the first line names the delimiter (`sep=;`), so the table starts on the second. */

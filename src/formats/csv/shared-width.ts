@@ -24,10 +24,10 @@ interface MeasuredRow {
 }
 
 /**
- * Finds the width that nearly all rows of the table that starts with `head` share, if more rows have it than fit
- * the first row; the names in the first row must then be fitted to it. Null if the first row's width applies.
- * `isComplete` means that the head is the whole file. Empty cells at the end of a row fit any width. A row with one
- * cell does not count, because it contains no delimiter.
+ * Finds the width that nearly all rows of the table that starts with `head` share, if more rows have it than fit the
+ * first row; the names in the first row must then be fitted to it. Null if the first row's width applies. `isComplete`
+ * means that the head is the whole file. Empty cells at the end of a row fit any width. A row with one cell does not
+ * count, because it contains no delimiter.
  */
 export function sharedWidth(head: Buffer, isComplete: boolean, dialect: CsvSeparation): SharedWidth | null {
   const [first, ...rows] = measuredRows(head, isComplete, dialect);

@@ -45,9 +45,9 @@ export class StrayQuotes {
   }
 
   /**
-   * Returns the column names in the first line of a header with `cells` cells that a stray quote seems to have
-   * joined from several lines: that line and the next non-blank one of `below` have as many cells as the whole
-   * header. Null for any other header.
+   * Returns the column names in the first line of a header with `cells` cells that a stray quote seems to have joined
+   * from several lines: that line and the next non-blank one of `below` have as many cells as the whole header. Null
+   * for any other header.
    */
   namesIn(first: Buffer, below: Buffer, cells: number): string[] | null {
     let next = below.findIndex((byte) => byte !== SPACE && byte !== LF && byte !== CR);

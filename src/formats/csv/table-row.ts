@@ -21,9 +21,7 @@ export class TableHeader {
     return new TableHeader(Array.from({ length: columns }, (_, index) => String(index + 1)));
   }
 
-  /**
-   * Fits the names in a header to the width of its rows: drops surplus names, or names further columns by position.
-   */
+  /** Fits the names in a header to the width of its rows: drops surplus names, or names further columns by position. */
   static fitted(cells: readonly string[], width: SharedWidth | null): TableHeader {
     if (width === null) return new TableHeader(cells);
     if (width.isNumbered) return new TableHeader(['1', ...cells], width.cells);
@@ -46,8 +44,7 @@ export class TableHeader {
   }
 
   /**
-   * Whether a row belongs to the table, given its number of cells, and that without empty ones at its end
-   * (`filled`).
+   * Whether a row belongs to the table, given its number of cells, and that without empty ones at its end (`filled`).
    */
   fits({ cells, filled }: { readonly cells: number; readonly filled: number }): boolean {
     return filled <= this.names.length && cells >= this.#least;

@@ -31,8 +31,8 @@ export function encodingByMark(head: Buffer): keyof typeof MARK_BYTES | null {
 }
 
 /**
- * Chooses the decoder for a file that starts with `head`: by the byte order mark, which has priority and is
- * skipped, or else by `encoding` (a WHATWG label), or else UTF-8. Throws RangeError for an unknown label.
+ * Chooses the decoder for a file that starts with `head`: by the byte order mark, which has priority and is skipped, or
+ * else by `encoding` (a WHATWG label), or else UTF-8. Throws RangeError for an unknown label.
  */
 export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
   const mark = encodingByMark(head);

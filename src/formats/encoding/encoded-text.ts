@@ -28,8 +28,8 @@ interface EncodedTextOptions {
 
 /**
  * Whether a text is encoded: uuencode, yEnc or BinHex, by their first line; PEM and OpenPGP, by their armor; a data
- * URL; one token that decodes to words; or mostly lines of equal width in base64 or hex, or characters given by
- * number. Takes time in proportion to the length of the text.
+ * URL; one token that decodes to words; or mostly lines of equal width in base64 or hex, or characters given by number.
+ * Takes time in proportion to the length of the text.
  */
 export function isEncodedText(text: string, { isAll, part = 'most' }: EncodedTextOptions): boolean {
   if (

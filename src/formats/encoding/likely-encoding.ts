@@ -7,9 +7,9 @@ const NEWLINE = 0x0a;
 export const REPLACEMENT = '\ufffd';
 
 /**
- * Whether the head of a file is not UTF-8: more than half of its non-empty lines are invalid, so a few bad records
- * do not matter. If the head is not the whole file (`complete`), its last line is ignored, because it may end
- * inside a character.
+ * Whether the head of a file is not UTF-8: more than half of its non-empty lines are invalid, so a few bad records do
+ * not matter. If the head is not the whole file (`complete`), its last line is ignored, because it may end inside a
+ * character.
  */
 export function isMostlyNotUtf8(head: Buffer, complete: boolean): boolean {
   const end = complete ? head.length : head.lastIndexOf(NEWLINE) + 1;
@@ -29,8 +29,8 @@ export function isMostlyNotUtf8(head: Buffer, complete: boolean): boolean {
 }
 
 /**
- * Whether the head of a file with an unknown encoding is in the encoding named for its folder, a WHATWG label: most
- * of its lines with non-ASCII bytes are not UTF-8.
+ * Whether the head of a file with an unknown encoding is in the encoding named for its folder, a WHATWG label: most of
+ * its lines with non-ASCII bytes are not UTF-8.
  */
 export function isInFolderEncoding(head: Buffer, label: string): boolean {
   const name = new TextDecoder(label).encoding;
@@ -65,8 +65,7 @@ const OTHER_SCRIPTS =
   /^(?:shift_jis|euc-jp|iso-2022-jp|big5|euc-kr|gb18030|gbk|windows-(?:125[1356]|874)|koi8-[ru]|iso-8859-[5678](?:-i)?|ibm866|x-mac-cyrillic)$/;
 
 /**
- * Guesses the encoding of the beginning of a text that is not UTF-8, as a WHATWG label; null if there is no good
- * guess.
+ * Guesses the encoding of the beginning of a text that is not UTF-8, as a WHATWG label; null if there is no good guess.
  */
 export function likelyEncoding(head: Buffer): string | null {
   for (const { name, confidence } of analyse(head.subarray(0, SAMPLE_BYTES))) {

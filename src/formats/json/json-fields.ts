@@ -16,9 +16,7 @@ export class JsonFields implements Fields {
   #positions: ReadonlyMap<string, number> | null = null;
   #written: ReadonlyMap<string, string> | null = null;
 
-  /**
-   * `bytes` is the JSON source of the object; null for a part of a record, whose numbers are returned as parsed.
-   */
+  /** `bytes` is the JSON source of the object; null for a part of a record, whose numbers are returned as parsed. */
   constructor(object: object, bytes: Buffer | null) {
     this.#object = object as Readonly<Record<string, unknown>>;
     this.#bytes = bytes;

@@ -16,12 +16,11 @@ const CLOSE_BRACE = 0x7d;
 type Phase = 'start' | 'between' | 'value' | 'after' | 'done';
 
 /**
- * Reads each value of a JSON array, or of a sequence of JSON values, as a record, in one pass over the bytes.
- * Buffers at most one value (up to `limit` bytes) and one piece of the file.
+ * Reads each value of a JSON array, or of a sequence of JSON values, as a record, in one pass over the bytes. Buffers
+ * at most one value (up to `limit` bytes) and one piece of the file.
  *
- * The reader finds the end of a value by brackets and quotes alone; `JSON.parse` validates it. The first value that
- * is not valid JSON is one bad record, and nothing after it is read, because brackets and quotes can no longer be
- * trusted.
+ * The reader finds the end of a value by brackets and quotes alone; `JSON.parse` validates it. The first value that is
+ * not valid JSON is one bad record, and nothing after it is read, because brackets and quotes can no longer be trusted.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -44,8 +43,8 @@ export class JsonReader implements RecordReader {
   #arrayEnd: number | null = null;
 
   /**
-   * `member` is an array that is a member of an object. The input starts at its bracket, which is at `bracket` in
-   * the file, and everything after the array is ignored.
+   * `member` is an array that is a member of an object. The input starts at its bracket, which is at `bracket` in the
+   * file, and everything after the array is ignored.
    */
   constructor(
     shape: 'array' | 'values' | 'member',

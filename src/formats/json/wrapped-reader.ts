@@ -13,8 +13,7 @@ export interface WrappedArray {
 
 /**
  * Reads an object that wraps an array of records. The rest of the object is one last record, unless the array is
- * malformed; then nothing after it is read. Buffers as much as the array reader, and up to `limit` bytes of the
- * rest.
+ * malformed; then nothing after it is read. Buffers as much as the array reader, and up to `limit` bytes of the rest.
  */
 export class WrappedReader implements RecordReader {
   readonly rereadFrom = null;

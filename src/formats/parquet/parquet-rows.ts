@@ -7,8 +7,7 @@ import { columnOf, ParquetRow } from './parquet-row.ts';
 import { damaged, type OpenTable, ReaderCrashedError, TableProcess, tooLarge } from './table-process.ts';
 
 /**
- * A file may expand to this size, and beyond that to this multiple of its own size, like the DEFLATE of a gzip
- * file.
+ * A file may expand to this size, and beyond that to this multiple of its own size, like the DEFLATE of a gzip file.
  */
 const FREE_BYTES = 1024 * 1024 * 1024;
 const MAX_FACTOR = 1000;
@@ -16,9 +15,7 @@ const MAX_FACTOR = 1000;
 /** Cost of a row in addition to its values, because a file can repeat a row in no bytes at all. */
 const ROW_BYTES = 64;
 
-/**
- * Number of rows to decode at a time after the reader crashed, few enough for their values to fit into its memory.
- */
+/** Number of rows to decode at a time after the reader crashed, few enough for their values to fit into its memory. */
 const FEW_ROWS = 16;
 
 /** Maximum bytes of the names of all columns. */

@@ -65,9 +65,8 @@ export class TableProcess {
   }
 
   /**
-   * Asks for an answer of up to `maxBytes`. Rejects with ParquetProblem, including if the process crashes on the
-   * file or takes longer than `processorMs`, or with the signal's reason. A crash, an excess or an abort ends the
-   * process.
+   * Asks for an answer of up to `maxBytes`. Rejects with ParquetProblem, including if the process crashes on the file
+   * or takes longer than `processorMs`, or with the signal's reason. A crash, an excess or an abort ends the process.
    */
   async ask<T extends { readonly cpuMs: number; readonly problem?: Problem | undefined }>(
     request: Request,

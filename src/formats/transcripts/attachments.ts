@@ -8,8 +8,8 @@ const NOT_JUDGED = {
 } as const;
 
 /**
- * Makes one item per attachment, numbered from 1 within its kind. The part of a single attachment has no number.
- * Only images whose bytes are in the record are judged.
+ * Makes one item per attachment, numbered from 1 within its kind. The part of a single attachment has no number. Only
+ * images whose bytes are in the record are judged.
  */
 export function draftAttachments(attachments: readonly Attachment[], suffix: string): Draft[] {
   const total: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };

@@ -127,8 +127,8 @@ function draftWrapper(fields: Fields, options: RecordOptions, onSkipped: OnSkipp
 }
 
 /**
- * Joins the non-blank texts of the named columns by an empty line, and adds the elements of columns that contain
- * lists and the items in columns that contain objects. Returns at least one draft.
+ * Joins the non-blank texts of the named columns by an empty line, and adds the elements of columns that contain lists
+ * and the items in columns that contain objects. Returns at least one draft.
  */
 function draftNamedColumns(
   fields: Fields,

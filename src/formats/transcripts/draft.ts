@@ -85,8 +85,7 @@ export function rejectEncoded(draft: Draft): Draft {
 }
 
 /**
- * Lists the texts to check. The earlier turns of a conversation that is judged at every turn are items of their
- * own.
+ * Lists the texts to check. The earlier turns of a conversation that is judged at every turn are items of their own.
  */
 function listTexts(request: TextRequest): readonly (string | null)[] {
   switch (request.requestType) {

@@ -98,8 +98,8 @@ export class NestedItems {
   }
 
   /**
-   * Searches the rest of turns or message parts whose text has already been judged. `name` is null if the list is
-   * the record.
+   * Searches the rest of turns or message parts whose text has already been judged. `name` is null if the list is the
+   * record.
    */
   addRestOfTurns(name: string | null, list: readonly unknown[]): void {
     if (name !== null) this.#path.push(name);
@@ -196,8 +196,8 @@ export class NestedItems {
   }
 
   /**
-   * `used` contains the names of the author and the content. A list under such a name can contain more than the
-   * turn's text.
+   * `used` contains the names of the author and the content. A list under such a name can contain more than the turn's
+   * text.
    */
   #restOfTurn(fields: Fields, used: readonly string[], text: string, level: number): void {
     const judged = spelledNames(fields, used);
@@ -290,8 +290,8 @@ function attachmentContext(value: object, context: Context): Context {
 }
 
 /**
- * Whether a string that is not text is an id or a setting of a message, as in OpenAI's layout, and therefore need
- * not be reported as skipped.
+ * Whether a string that is not text is an id or a setting of a message, as in OpenAI's layout, and therefore need not
+ * be reported as skipped.
  */
 function isMessageLabel(name: string, text: string, context: Context): boolean {
   if (context === OUTSIDE_TURNS) return false;

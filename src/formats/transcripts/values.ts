@@ -4,8 +4,8 @@ import { readContent } from './content.ts';
 import { parseRole } from './turns/roles.ts';
 
 /**
- * Reads the text of a field: a string, a number or boolean as text, or the joined text parts of a message.
- * Undefined if the field is missing or null; null if it contains anything else.
+ * Reads the text of a field: a string, a number or boolean as text, or the joined text parts of a message. Undefined if
+ * the field is missing or null; null if it contains anything else.
  */
 export function toText(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
@@ -16,8 +16,8 @@ export function toText(value: unknown): string | null | undefined {
 }
 
 /**
- * Returns the elements of a list of texts, some of which may be numbers or null; null for anything else, such as
- * the parts of a message.
+ * Returns the elements of a list of texts, some of which may be numbers or null; null for anything else, such as the
+ * parts of a message.
  */
 export function readElements(value: unknown): readonly unknown[] | null {
   if (!isReadonlyArray(value) || !value.some((element) => typeof element === 'string')) return null;
@@ -32,8 +32,8 @@ export function parseElements(cell: unknown): readonly unknown[] | null {
 }
 
 /**
- * Returns a list, or parses it from JSON text, as in a table cell; undefined for anything else. JSON text counts
- * only if each element is a turn: a list of numbers or links remains text.
+ * Returns a list, or parses it from JSON text, as in a table cell; undefined for anything else. JSON text counts only
+ * if each element is a turn: a list of numbers or links remains text.
  */
 export function parseTurns(value: unknown): readonly unknown[] | undefined {
   if (isReadonlyArray(value)) return value;

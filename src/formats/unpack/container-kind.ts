@@ -33,9 +33,9 @@ const TEXTUAL: readonly (readonly [container: Container, extension: RegExp, star
 const EXAMINED_BYTES = 64 * 1024;
 
 /**
- * Detects the kind of container from a file's first bytes, inflated if it is compressed as a whole; null for any
- * other file. A compressed container is `gzip`, unless its compression is handled together with it (tar).
- * Compressed text is not a container.
+ * Detects the kind of container from a file's first bytes, inflated if it is compressed as a whole; null for any other
+ * file. A compressed container is `gzip`, unless its compression is handled together with it (tar). Compressed text is
+ * not a container.
  */
 export function containerKind(
   head: Buffer,

@@ -5,8 +5,8 @@ import type { Container } from './container-kind.ts';
 export type UnpackLimits = RunConfig['limits']['unpack'];
 
 /**
- * Messages to and from the process that unpacks one file, as lines of JSON. `open` starts it; it answers each
- * request with the next part, or null if there is none left.
+ * Messages to and from the process that unpacks one file, as lines of JSON. `open` starts it; it answers each request
+ * with the next part, or null if there is none left.
  */
 export type Request =
   | {

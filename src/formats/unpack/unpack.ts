@@ -26,10 +26,9 @@ interface Unpacking {
 }
 
 /**
- * Yields the parts of an open file that contains others, in order, unpacked in a separate sandboxed process:
- * nothing is written to disk, and no name in it is used as a path. A part that exceeds the limits, cannot be read
- * or is encrypted is reported as a problem. The same file always has the same parts. Rejects with the signal's
- * reason when aborted.
+ * Yields the parts of an open file that contains others, in order, unpacked in a separate sandboxed process: nothing is
+ * written to disk, and no name in it is used as a path. A part that exceeds the limits, cannot be read or is encrypted
+ * is reported as a problem. The same file always has the same parts. Rejects with the signal's reason when aborted.
  */
 export async function* unpack(
   file: Pick<FileHandle, 'fd'>,

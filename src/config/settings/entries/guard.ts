@@ -13,8 +13,7 @@ import { GUARD_URL } from './environment.ts';
 const MAX_POLICY_CHARS = 64 * 1024;
 
 /**
- * Reads a written policy. Failure('usage') if it cannot be read, is blank or too long. `named` as in
- * `readTextFile`.
+ * Reads a written policy. Failure('usage') if it cannot be read, is blank or too long. `named` as in `readTextFile`.
  */
 async function readGuardPolicy(absolute: string, named: WithOrigin<string>): Promise<GuardPolicy> {
   const { text, sha256 } = await readTextFile(absolute, named);

@@ -75,9 +75,7 @@ export class RowValues {
     return object;
   }
 
-  /**
-   * Returns text, or a `data:` URL of an image or of other bytes. Always complete, because the result is hashed.
-   */
+  /** Returns text, or a `data:` URL of an image or of other bytes. Always complete, because the result is hashed. */
   #bytes({ bytes: { buffer, byteOffset, byteLength } }: DuckDBBlobValue): string {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     this.bytes += bytes.length;

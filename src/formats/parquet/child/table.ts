@@ -111,9 +111,9 @@ export class ParquetTable {
   }
 
   /**
-   * Yields the rows in batches, in order. If some cannot be read, reads them again in smaller ranges, down to the
-   * row at fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at
-   * the same time.
+   * Yields the rows in batches, in order. If some cannot be read, reads them again in smaller ranges, down to the row
+   * at fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at the same
+   * time.
    */
   async *read(request: ReadRequest): AsyncGenerator<readonly ReadRow[], void> {
     let next = request.from;

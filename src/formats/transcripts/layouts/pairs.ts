@@ -38,8 +38,8 @@ export function draftPromptResponse(fields: Fields, audit: Audit): RecordDrafts 
 }
 
 /**
- * Makes the item of a prompt with its recorded generation: `prompt` and `chunks`, a list of strings. Null for any
- * other record, including one that has an answer other than its chunks.
+ * Makes the item of a prompt with its recorded generation: `prompt` and `chunks`, a list of strings. Null for any other
+ * record, including one that has an answer other than its chunks.
  */
 export function draftRecordedGeneration(fields: Fields): RecordDrafts | null {
   const chunks = readChunks(fields.get('chunks'));

@@ -143,8 +143,8 @@ function isAssistantTurn(value: unknown): boolean {
 const TURN = /(?:^|\n\n)(Human|Assistant):/g;
 
 /**
- * Parses a conversation in one string into [role, content] pairs. Each turn starts with an empty line and `Human:`
- * or `Assistant:`. Null for any other text.
+ * Parses a conversation in one string into [role, content] pairs. Each turn starts with an empty line and `Human:` or
+ * `Assistant:`. Null for any other text.
  */
 export function parseHumanAssistant(text: string): [role: string, content: string][] | null {
   const body = text.trimStart();

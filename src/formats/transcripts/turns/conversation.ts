@@ -24,8 +24,8 @@ interface ConversationOptions {
 }
 
 /**
- * Makes the items of a conversation: one for the whole, or one per user and assistant turn with the audit
- * `every-turn`, followed by one per attachment. Returns at least one item.
+ * Makes the items of a conversation: one for the whole, or one per user and assistant turn with the audit `every-turn`,
+ * followed by one per attachment. Returns at least one item.
  */
 export function draftTurns(values: readonly unknown[], options: ConversationOptions): Draft[] {
   const { suffix } = options;

@@ -2,8 +2,8 @@ import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts, type Role } from '.
 import { isReadonlyArray } from '../../record.ts';
 
 /**
- * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is
- * input to the assistant and therefore judged as a user's.
+ * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is input
+ * to the assistant and therefore judged as a user's.
  */
 const ROLE_BY_NAME: ReadonlyMap<string, Role> = new Map<Role | OriginalRole, Role>([
   // the guard's own
@@ -77,8 +77,8 @@ export class RoleCounter {
   }
 
   /**
-   * Counts the original roles of the first `turns` turns; null if all have their own role. `turns` must not
-   * decrease between calls.
+   * Counts the original roles of the first `turns` turns; null if all have their own role. `turns` must not decrease
+   * between calls.
    */
   countUpTo(turns: number): RoleCounts | null {
     let isNew = false;

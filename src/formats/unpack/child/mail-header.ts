@@ -18,8 +18,7 @@ const WORDS = 2;
 const KEY = /^[!-9;-~]+[ \t]*:/;
 
 /**
- * Returns the text of a header that a reader sees, without addresses, and the words in fields that readers do not
- * see.
+ * Returns the text of a header that a reader sees, without addresses, and the words in fields that readers do not see.
  */
 export function headerText(headers: Headers): { readonly shown: string; readonly hidden: string } {
   const fields = fieldsOf(headers);

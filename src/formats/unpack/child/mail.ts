@@ -15,8 +15,8 @@ const MAX_DEPTH = 256;
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Unpacks a mail or a web archive: the visible text of its header, each body as rendered, text that no reader
- * shows, and each attachment.
+ * Unpacks a mail or a web archive: the visible text of its header, each body as rendered, text that no reader shows,
+ * and each attachment.
  */
 export const unpackMail: Unpacker = async function* (input) {
   yield* uniqueTexts(partsOf(await bytesOf(input)));
@@ -79,8 +79,7 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the nodes of a mail, which are its parts and the nodes that contain them, and numbers parts of the same
- * kind.
+ * Reads the nodes of a mail, which are its parts and the nodes that contain them, and numbers parts of the same kind.
  */
 class Mail {
   readonly #counts = new Map<string, number>();

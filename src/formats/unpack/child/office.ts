@@ -24,8 +24,8 @@ const EXAMINED_BYTES = 256;
 const IMAGE = /\.(?:png|jpe?g|gif|bmp|tiff?|webp|hei[cf]|emf|wmf|svg|svm)$/i;
 const MACROS = /(?:^|\/)vbaProject\.bin$/i;
 /**
- * Files that programs keep for their own use, by name and content: printer settings (DEVMODE), page breaks, the
- * media type.
+ * Files that programs keep for their own use, by name and content: printer settings (DEVMODE), page breaks, the media
+ * type.
  */
 const OWN_NAME = /(?:^|\/)(?:printerSettings\d*\.bin|layout-cache|mimetype)$/i;
 const OWN_START = /^(?:.{64}\x01\x04..\xdc\0|\x01\0[\0-\x05]\0|application\/vnd\.oasis\.)/s;
@@ -44,15 +44,13 @@ const TEXTS: readonly (readonly [file: RegExp, name: string])[] = [
   [/^ppt\/(?:slideLayouts|\w+Masters)\//i, 'layouts'],
 ];
 const OTHER = 'other text';
-/**
- * Repetitive texts of settings and templates: each line is judged once, and lines without a word are not judged.
- */
+/** Repetitive texts of settings and templates: each line is judged once, and lines without a word are not judged. */
 const REPETITIVE: ReadonlySet<string> = new Set(['properties', 'layouts', OTHER]);
 const WITHOUT_WORDS = /^(?:[\d\s.:;,TZ+-]*|true|false)$/i;
 
 /**
- * Unpacks an office document: its texts as rendered, the cells of its sheets, and the files in it. Reads every file
- * in its archive, regardless of its declared purpose; executes and fetches nothing.
+ * Unpacks an office document: its texts as rendered, the cells of its sheets, and the files in it. Reads every file in
+ * its archive, regardless of its declared purpose; executes and fetches nothing.
  */
 export async function* unpackOffice(
   input: Input,

@@ -70,8 +70,7 @@ const OPTIONS = {
 } as const;
 
 /**
- * Warnings of pdf.js that something was left out. Those about standard fonts, which text does not need, are
- * harmless.
+ * Warnings of pdf.js that something was left out. Those about standard fonts, which text does not need, are harmless.
  */
 const LEFT_OUT = /ignoring|image|cMapUrl|font loading|XObject|is not available|getAnnotationsData/i;
 const HARMLESS = /standardFontDataUrl|fetchStandardFontData/;
@@ -123,8 +122,8 @@ export const unpackPdf: Unpacker = async function* (input) {
 };
 
 /**
- * Collects warnings that pdf.js writes to the console, and its unhandled rejections, which would end the process.
- * Also adds a method that Node 20 lacks.
+ * Collects warnings that pdf.js writes to the console, and its unhandled rejections, which would end the process. Also
+ * adds a method that Node 20 lacks.
  */
 function collectWarnings(): string[] {
   const warnings: string[] = [];

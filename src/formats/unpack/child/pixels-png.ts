@@ -13,8 +13,7 @@ export interface Pixels {
 export const BLACK_AND_WHITE = 1;
 
 /**
- * Bits per pixel, and PNG depth and colour type, by pdf.js's ImageKind: black and white, RGB, RGB with
- * transparency.
+ * Bits per pixel, and PNG depth and colour type, by pdf.js's ImageKind: black and white, RGB, RGB with transparency.
  */
 const FORMS: ReadonlyMap<number, readonly [bits: number, depth: number, colourType: number]> = new Map([
   [BLACK_AND_WHITE, [1, 1, 0]],

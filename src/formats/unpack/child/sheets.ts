@@ -48,9 +48,7 @@ class Rows {
   }
 }
 
-/**
- * Reads the strings to which cells of an XLSX workbook refer (ECMA-376 Part 1, 18.4), without pronunciation guides.
- */
+/** Reads the strings to which cells of an XLSX workbook refer (ECMA-376 Part 1, 18.4), without pronunciation guides. */
 export async function readSharedStrings(bytes: AsyncIterable<Buffer>): Promise<readonly string[]> {
   const strings: string[] = [];
   const path: string[] = [];

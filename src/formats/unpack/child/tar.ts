@@ -5,8 +5,8 @@ import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
 import { piecesOf, type Unpacker } from './unpacker.ts';
 
 /**
- * Unpacks the files of a tar archive, also if it is compressed with gzip, in order. Files of an unsupported kind,
- * such as sparse ones, are problems.
+ * Unpacks the files of a tar archive, also if it is compressed with gzip, in order. Files of an unsupported kind, such
+ * as sparse ones, are problems.
  */
 export const untar: Unpacker = async function* (input) {
   const entries = extract();

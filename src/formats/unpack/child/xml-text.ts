@@ -8,9 +8,7 @@ export interface XmlText {
   readonly hidden: string[];
 }
 
-/**
- * Elements whose text forms one line, including all elements inside. Outside them, each element forms its own line.
- */
+/** Elements whose text forms one line, including all elements inside. Outside them, each element forms its own line. */
 const PARAGRAPHS: ReadonlySet<string> = new Set(['p', 'h', 'si', 'is', 'comment']);
 /** Elements inside a paragraph that are rendered elsewhere and must not divide its words. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
@@ -83,9 +81,9 @@ function symbol(hex: string): string {
 }
 
 /**
- * Reads the words of an XML file of an office document (ECMA-376, OpenDocument) from its bytes, regardless of what
- * its elements are for; they only decide how words are joined. If `skipsCells`, omits the cells of sheets. Throws
- * the errors of `readXml`.
+ * Reads the words of an XML file of an office document (ECMA-376, OpenDocument) from its bytes, regardless of what its
+ * elements are for; they only decide how words are joined. If `skipsCells`, omits the cells of sheets. Throws the
+ * errors of `readXml`.
  */
 export async function readXmlText(bytes: AsyncIterable<Buffer>, skipsCells: boolean): Promise<XmlText> {
   const text: XmlText = { visible: [], hidden: [] };

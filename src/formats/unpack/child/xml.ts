@@ -19,8 +19,8 @@ interface XmlHandlers {
 const MAX_DEPTH = 1000;
 
 /**
- * Parses an XML file of an office document from its bytes, which are UTF-8 or UTF-16. Throws if it is not
- * well-formed; entities that it defines are not expanded.
+ * Parses an XML file of an office document from its bytes, which are UTF-8 or UTF-16. Throws if it is not well-formed;
+ * entities that it defines are not expanded.
  */
 export async function readXml(
   bytes: AsyncIterable<Buffer>,

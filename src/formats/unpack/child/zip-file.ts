@@ -25,8 +25,8 @@ const UTF8_NAME = 0x800;
 const METHODS: ReadonlySet<number> = new Set([0, 8]);
 
 /**
- * Lists the files of a ZIP archive, in the order of its directory. Throws the errors of its library if the archive
- * is damaged.
+ * Lists the files of a ZIP archive, in the order of its directory. Throws the errors of its library if the archive is
+ * damaged.
  */
 export async function* zipEntries(input: Input): AsyncGenerator<ZipEntry, void> {
   const zip = await ('fd' in input

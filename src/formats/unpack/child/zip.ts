@@ -22,8 +22,8 @@ export const unzip: Unpacker = async function* (input, budget) {
 const MAX_TYPE_BYTES = 256;
 
 /**
- * Detects the kind of an office document by a file anywhere in it: the list of content types (ECMA-376 Part 2) or
- * the media type (OpenDocument 1.3 Part 2). Null for any other archive, such as a book (EPUB).
+ * Detects the kind of an office document by a file anywhere in it: the list of content types (ECMA-376 Part 2) or the
+ * media type (OpenDocument 1.3 Part 2). Null for any other archive, such as a book (EPUB).
  */
 async function officeKind(input: Input): Promise<OfficeKind | null> {
   for await (const entry of zipEntries(input)) {
