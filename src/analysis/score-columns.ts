@@ -53,7 +53,7 @@ export class ScoreColumns {
     return new ScoreColumns(scored, flagged.slice(0, MAX_FOREIGN_CATEGORIES), policies);
   }
 
-  /** For verdicts without scores in foreign categories. */
+  /** Score columns for verdicts without scores in foreign categories. */
   static ofTaxonomy(policies: readonly Policy[]): ScoreColumns {
     return new ScoreColumns([], [], policies);
   }

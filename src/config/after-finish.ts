@@ -18,7 +18,7 @@ export interface CleanExport {
  * another user may have written it.
  */
 export interface AfterFinish {
-  /** Ed25519 private key with which the process that writes the manifest signs it; null to leave it unsigned. */
+  /** Ed25519 private key that signs the manifest, in the process that writes it; null to leave it unsigned. */
   readonly signingKey: KeyObject | null;
   /** Absolute path of the file in which the chain head is noted; null for none. */
   readonly headFile: string | null;

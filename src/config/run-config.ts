@@ -227,9 +227,7 @@ export interface RunRecord {
   readonly created_at: string;
   /** Files found in the corpora that are not sources, by reason: files of earlier runs, sidecars, OS junk files. */
   readonly skipped: Readonly<Record<string, number>>;
-  /**
-   * Paths of tables whose header has a different width than their rows and that were read with the width of the rows.
-   */
+  /** Paths of tables whose rows differ in width from the header; they were read with the rows' width. */
   readonly fitted_headers: readonly string[];
   /** The judged columns of tables, determined before the run began; absent if no table was examined. */
   readonly tables?: readonly JudgedColumns[];

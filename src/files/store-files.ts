@@ -9,7 +9,7 @@ export const STORE_FILES = {
   closed: 'closed.json',
 } as const;
 
-/** Prefix of the files with which processes show that they use the data. */
+/** Prefix of marker files that show which processes use the data. */
 export const STORE_USER = 'user-';
 
 /** Name under which a file is written before it is renamed. */

@@ -23,10 +23,7 @@ export const ITEM_FILTER = z.strictObject({
     .array(z.enum([...DECISIONS, 'error']))
     .max(4)
     .default([]),
-  /**
-   * Categories of which an item must have at least one flagged; `none` selects review or block without a flagged
-   * category.
-   */
+  /** Selects items flagged for any of these; `none` selects review or block without a flagged category. */
   categories: z
     .array(z.enum([...CATEGORY_KEYS, 'other', 'none']))
     .max(15)

@@ -11,14 +11,11 @@ import { listPresent } from './presence.ts';
  * changes.
  */
 const MAX_MODELS = 16;
-/**
- * Interval at which a worker checks for requests for a reading, and at which a requester checks for answers, in
- * milliseconds.
- */
+/** How often a worker checks for reading requests, and a requester for answers, in milliseconds. */
 const LOOK_EVERY_MS = 200;
 /** How long a requester waits for the other workers once one has answered, before it asks again, in milliseconds. */
 const OTHERS_MS = 5000;
-/** Maximum by which the clock of Redis may be ahead of the time this process measures, in microseconds. */
+/** Maximum lead of the clock of Redis over the time this process measures, in microseconds. */
 const MAX_DRIFT_US = 1_000_000;
 
 /** Maximum guards named in a message. */
