@@ -33,9 +33,9 @@ const CR = '\r'.charCodeAt(0);
 const LF = '\n'.charCodeAt(0);
 
 /**
- * Detects the delimiter of the table that starts with `head`: the candidate that occurs outside quotes in most records
- * as often as in the header; if several do, the more frequent one. A comma if the header contains no candidate.
- * `preferred` (from the file's name) takes precedence if the header contains it.
+ * Detects the delimiter of the table that starts with `head`: the candidate that the most records contain outside
+ * quotes as often as the header does; if several tie, the more frequent one. A comma if the header contains no
+ * candidate. `preferred` (from the file's name) takes precedence if the header contains it.
  */
 export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delimiter {
   const named = namedDelimiter(head);
