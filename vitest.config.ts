@@ -20,9 +20,9 @@ export default defineConfig({
     pool: 'forks',
     // Many files wait more than they compute.
     maxWorkers: Math.max(4, availableParallelism()),
-    testTimeout: 300_000,
-    expect: { poll: { timeout: 120_000 } },
-    hookTimeout: 120_000,
+    testTimeout: 900_000,
+    expect: { poll: { timeout: 300_000 } },
+    hookTimeout: 600_000,
     projects: [
       // Test files share a process, which saves loading the same modules for each.
       {

@@ -7,7 +7,7 @@ import { readFully } from './read-fully.ts';
  * followed.
  */
 export class NotRegularFileError extends Error {
-  override readonly name = 'NotAnOrdinaryFile';
+  override readonly name = 'NotRegularFileError';
   readonly code = 'ENOTFILE';
   readonly path: string;
 
@@ -19,7 +19,7 @@ export class NotRegularFileError extends Error {
 
 /** A file or folder that is larger than its reader allows. */
 export class FileTooLargeError extends Error {
-  override readonly name = 'FileTooLarge';
+  override readonly name = 'FileTooLargeError';
   readonly code = 'EFBIG';
   readonly path: string;
 

@@ -11,7 +11,7 @@ import { openFile } from './open-file.ts';
 
 /** The path is below a folder but leads outside it. */
 export class PathEscapesFolderError extends Error {
-  override readonly name = 'OutsideFolder';
+  override readonly name = 'PathEscapesFolderError';
   readonly code = 'EOUTSIDE';
 
   constructor() {

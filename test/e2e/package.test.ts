@@ -38,7 +38,7 @@ beforeAll(async () => {
   // npm does this when it installs a package.
   await run('chmod', ['+x', join(modules, 'guardsweep', 'dist', 'src', 'cli', 'main.js')]);
   await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }\n');
-}, 240_000);
+});
 
 /** Paths in node_modules of what the package needs at run time, and of what that needs; nested ones come with them. */
 async function productionPackages(): Promise<string[]> {

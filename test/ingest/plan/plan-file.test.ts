@@ -7,7 +7,7 @@ import { encodePlanLine } from '../../../src/ingest/plan/plan-line.ts';
 import { PlanWriter, readPlan, type PlanWriterOptions } from '../../../src/ingest/plan/plan-file.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { seed } from '../../helpers/corpus.ts';
+import { rounds, seed } from '../../helpers/corpus.ts';
 
 const SEED = seed();
 const signal = new AbortController().signal;
@@ -88,7 +88,7 @@ describe('the plan', () => {
         expect(await read(path)).toEqual(lines);
         expect((await readFile(path)).subarray(0, cut)).toEqual(there);
       }),
-      { seed: SEED, numRuns: 60, examples: [[0], [1], [bytes.length - 1], [bytes.length]] },
+      { seed: SEED, numRuns: rounds(60), examples: [[0], [1], [bytes.length - 1], [bytes.length]] },
     );
   });
 
@@ -156,7 +156,7 @@ describe('the plan', () => {
         expect(last.state.items).toBe(writers.at(-1)!.state.items);
         await last.close();
       }),
-      { seed: SEED, numRuns: 60 },
+      { seed: SEED, numRuns: rounds(60) },
     );
   });
 
