@@ -3,7 +3,7 @@ import type { OutcomeLine } from '../domain/outcome.ts';
 import { plural } from '../domain/text/plural.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 
-/** The items of one corpus, counted from the plan; its errors, counted from the log; the rest are verdicts. */
+/** Accounting of one corpus: items are counted from the plan, errors from the log, and the rest are verdicts. */
 export interface CorpusAccount {
   /** Index into the configuration's sources. */
   readonly corpus: number;
@@ -15,11 +15,11 @@ export interface CorpusAccount {
 /** Files without items: zero bytes, only a header, an empty list. */
 export interface EmptySources {
   readonly count: number;
-  /** Paths of the first of them, at most `MAX_EMPTY_PATHS`. */
+  /** Paths of the first such files, at most `MAX_EMPTY_PATHS`. */
   readonly paths: readonly string[];
 }
 
-/** Paths in the summary: a folder may hold a million empty files. */
+/** Maximum paths in the summary: a folder may hold a million empty files. */
 const MAX_EMPTY_PATHS = 20;
 
 const HASH_BYTES = 32;
@@ -33,10 +33,10 @@ export class CorpusAccounts {
   readonly #paths: readonly string[];
   /** Sources that describe other files: they need no items of their own. */
   readonly #manifests: ReadonlySet<number>;
-  /** Per source, the first seq after it. */
+  /** First seq after each source. */
   readonly #ends: Float64Array;
   readonly #errors: Float64Array;
-  /** Per source that is one item: the hash of the file as it was judged; zeros for any other. */
+  /** Hashes of sources that are one item, as the file was judged; zeros for other sources. */
   readonly #fileHashes: Buffer;
   /** Sources with an item that ended as SOURCE_CHANGED. */
   readonly #changed = new Set<number>();
@@ -102,20 +102,20 @@ export class CorpusAccounts {
     return (this.#source = low);
   }
 
-  /** To be called with every error. */
+  /** Must be called with every error. */
   addError({ seq, error }: OutcomeLine): void {
     const source = this.#sourceOf(seq);
     this.#errors[this.#corpusOf[source]!]! += 1;
     if (error?.code === 'SOURCE_CHANGED') this.#changed.add(source);
   }
 
-  /** To be called with every outcome of a whole file. */
+  /** Must be called with every outcome of a whole file. */
   addFile({ seq, source }: OutcomeLine): void {
     if (source.row !== null || source.sha256 === null) return;
     this.#fileHashes.write(source.sha256, this.#sourceOf(seq) * HASH_BYTES, 'hex');
   }
 
-  /** Failure('internal') when an outcome names another source than its seq belongs to. */
+  /** Failure('internal') when an outcome names a source other than the one its seq belongs to. */
   check({ seq, source }: Pick<OutcomeLine, 'seq' | 'source'>): void {
     if (source.path === this.#paths[this.#sourceOf(seq)]) return;
     throw new Failure(
@@ -155,7 +155,7 @@ export class CorpusAccounts {
     return { count, paths };
   }
 
-  /** Whether a source was found changed while it was judged: then no hash is that of what was judged. */
+  /** Whether a source was found changed while it was judged: no hash then describes what was judged. */
   isChanged(source: number): boolean {
     return this.#changed.has(source);
   }

@@ -15,10 +15,10 @@ type GuardShare = Counts['guards'][number];
 type ReusedShare = Counts['reused_from'][number];
 type DecisionCounts = Counts['by_decision'];
 
-/** Sums by key; a key without an outcome is left out. */
+/** Sums by key; keys without outcomes are omitted. */
 type Sums = Readonly<Record<string, number | undefined>>;
 
-/** The counts of a run by the sums over all shards. */
+/** Computes the counts of a run from the sums over all shards. */
 export function countsOf({ by }: ShardTally): Counts {
   const decided = decisionsOf(by.decision);
   const categories = categoriesOf(by.category);
@@ -72,7 +72,7 @@ function sumOf(sums: Sums = {}): number {
   return Object.values(sums).reduce<number>((sum, by) => sum + by!, 0);
 }
 
-/** Sums as an object: `keys` in their order, then the others by name. */
+/** Converts sums to an object: `keys` in their order, then the others by name. */
 function ordered<T>(
   sums: Readonly<Record<string, T | undefined>> | undefined,
   keys: readonly string[],
@@ -90,7 +90,7 @@ function decisionsOf(sums: Sums = {}): Record<Decision, number> {
   return { allow: sums['allow'] ?? 0, review: sums['review'] ?? 0, block: sums['block'] ?? 0 };
 }
 
-/** Decisions by category, of sums by decision and category. */
+/** Decisions by category, from sums by decision and category. */
 function categoriesOf(sums: Sums = {}): Record<string, DecisionCounts> {
   const categories = new Map<string, Record<Decision, number>>();
   for (const [key, verdicts] of Object.entries(sums)) {
@@ -121,7 +121,7 @@ function sharesOf(sums: Sums = {}): (readonly [share: number, generations: numbe
     .sort(([a], [b]) => a - b);
 }
 
-/** Sums by model, as `ofModel` makes their keys. */
+/** Verdicts by model; `ofModel` makes the keys of `sums`. */
 function byModel(sums: Sums = {}): { fingerprint: string | null; name: string; verdicts: number }[] {
   return Object.entries(sums).map(([key, verdicts]) => {
     const [model, name] = splitKey(key);
@@ -129,7 +129,7 @@ function byModel(sums: Sums = {}): { fingerprint: string | null; name: string; v
   });
 }
 
-/** By endpoint, then by fingerprint. */
+/** Guard shares, ordered by endpoint, then by fingerprint. */
 function guardShares(sums: Sums | undefined): GuardShare[] {
   const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
   return byModel(sums)

@@ -13,7 +13,7 @@ const NOTED = z.looseObject({
 
 /** One line of a head file: the chain head of a finished pass. */
 export interface NotedHead {
-  /** ISO 8601, UTC: when it was noted. */
+  /** When it was noted. ISO 8601, UTC. */
   readonly at: string;
   readonly run: string;
   readonly pass: number;
@@ -22,7 +22,10 @@ export interface NotedHead {
   readonly manifest: string;
 }
 
-/** The heads of one run in a head file, oldest first; lines of any other form are skipped. Rejects as `readRecordLines` does. */
+/**
+ * Reads the heads of one run in a head file, oldest first; malformed lines are skipped. Rejects as `readRecordLines`
+ * does.
+ */
 export async function readNotedHeads(path: string, run: string, signal: AbortSignal): Promise<NotedHead[]> {
   const heads: NotedHead[] = [];
   for await (const batch of readRecordLines(path, { signal })) {

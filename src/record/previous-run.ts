@@ -5,13 +5,13 @@ import { readRecord } from './read-record.ts';
 import { finishedSummary } from './summary/finished-summary.ts';
 import type { Summary } from './summary/summary.ts';
 
-/** Run directories to examine, newest first. */
+/** Maximum run directories to examine, newest first. */
 const MAX_LOOKED_AT = 200;
 
 /** Names of run directories begin with their creation time. */
 const RUN_NAME = /^\d{8}T\d{6}Z-/;
 
-/** A finished run to compare another one with. */
+/** A finished run to compare another run with. */
 export interface FinishedBefore {
   readonly dir: string;
   readonly record: RunRecord;
@@ -19,8 +19,8 @@ export interface FinishedBefore {
 }
 
 /**
- * The latest finished run before this one, in the same folder, that has the same name and the same sources; null if there is none. Skips
- * runs that cannot be read.
+ * Finds the latest finished run before this one in the same folder with the same name and the same sources; null if
+ * there is none. Skips runs that cannot be read.
  */
 export async function findPreviousRun(
   runDir: string,

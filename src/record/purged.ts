@@ -12,17 +12,17 @@ const PURGED = z.strictObject({
   run: z.string(),
   /** ISO 8601, UTC. */
   at: z.string(),
-  /** The user, or the schedule. */
+  /** The user or the schedule. */
   by: z.string(),
-  /** The pass and the chain head of the record that was purged. */
+  /** Pass and chain head of the purged record. */
   pass: z.int().min(1),
   chain_head: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-/** purged.json: written before the first file is deleted, so that a run that lost files never looks whole. */
+/** purged.json: written before the first file is deleted, so a run that lost files never looks complete. */
 export type Purged = Readonly<z.output<typeof PURGED>>;
 
-/** Files that stay: configuration, totals, manifest, and the plan, which has shards and hashes but no item. */
+/** Files that a purge keeps: configuration, totals, manifest, and the plan, which has shards and hashes but no item. */
 const KEPT: ReadonlySet<string> = new Set([
   RUN_FILES.run,
   RUN_FILES.plan,
@@ -33,12 +33,15 @@ const KEPT: ReadonlySet<string> = new Set([
   RUN_FILES.purged,
 ]);
 
-/** Whether a purge keeps a file of a run directory, by its path in it. Of the log, it keeps the chain of commits. */
+/**
+ * Whether a purge keeps a file of a run directory, given its relative path. In the log, only the chain of commits is
+ * kept.
+ */
 export function isKeptByPurge(path: string): boolean {
   return KEPT.has(path) || passOfManifest(path) !== null || /^log\/\d+-commits\.jsonl$/.test(path);
 }
 
-/** Null for a run that was not purged. Failure('internal') for a damaged purged.json. */
+/** Reads purged.json; null for a run that was not purged. Failure('internal') if the file is damaged. */
 export async function readPurged(runDir: string): Promise<Purged | null> {
   const bytes = await readRunFileIfThere(runDir, RUN_FILES.purged);
   if (bytes === null) return null;
@@ -54,18 +57,18 @@ export async function writePurged(runDir: string, purged: Purged): Promise<void>
   await replaceDurably(join(runDir, RUN_FILES.purged), `${JSON.stringify(purged, null, 2)}\n`, temporary);
 }
 
-/** Takes the word back, before anything was deleted. */
+/** Undoes `writePurged` as long as nothing was deleted. */
 export async function removePurged(runDir: string): Promise<void> {
   await rm(join(runDir, RUN_FILES.purged), { force: true });
   await syncDirectory(runDir);
 }
 
-/** For people: one line without a name. */
+/** Human-readable: one line that does not name the run. */
 export function purgedText({ at, by }: Purged): string {
   return `purged on ${at.slice(0, 10)} by ${quoteName(by)}; the head and counts are kept`;
 }
 
-/** Failure('purged') for a run that was purged. Whatever needs its outcomes or sources asks this first. */
+/** Failure('purged') for a run that was purged. Must be called before anything that needs its outcomes or sources. */
 export async function assertNotPurged(runDir: string): Promise<void> {
   const purged = await readPurged(runDir);
   if (purged !== null)

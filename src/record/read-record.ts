@@ -21,9 +21,9 @@ const RECORD = z.looseObject({
 });
 
 /**
- * run.json: the frozen configuration of a run. Its values were validated when it was written, and its hash is the start
- * of the chain, so only its form is checked here. Failure('internal') when it does not have that form, Failure('purged')
- * for a run that was purged.
+ * Reads run.json: the frozen configuration of a run. Its values were validated when it was written, and its hash is the
+ * start of the chain, so only its structure is checked here. Failure('internal') when it is malformed,
+ * Failure('purged') for a run that was purged.
  */
 export async function readRecord(runDir: string): Promise<RunRecord> {
   await assertNotPurged(runDir);
@@ -42,7 +42,9 @@ export async function assertRunDirectory(dir: string): Promise<void> {
   await assertNotPurged(dir);
 }
 
-/** Failure('usage') for a path at which there is no run, finished or not. A run that lost one of its files is damaged. */
+/**
+ * Failure('usage') if there is no run at the path, finished or not. A run that lost one of its files counts as damaged.
+ */
 export async function assertRunFolder(dir: string): Promise<void> {
   if ((await pathExists(join(dir, RUN_FILES.run))) || (await pathExists(join(dir, RUN_FILES.manifest))))
     return;

@@ -14,15 +14,15 @@ const MAX_BYTES = new Map<string, number>([
 const MAX_MANIFEST_BYTES = 64 * MIB;
 
 /**
- * Reads a file of a run directory as a whole: run.json, summary.json, a manifest, its hash or its signature. Links are
- * not followed. Rejects with NotAnOrdinaryFile, FileTooLarge, or the system's error.
+ * Reads a whole file of a run directory: run.json, summary.json, a manifest, its hash or its signature. Does not follow
+ * links. Rejects with NotAnOrdinaryFile, FileTooLarge, or the system's error.
  */
 export function readRunFile(runDir: string, name: string): Promise<Buffer> {
   const maxBytes = MAX_BYTES.get(name) ?? MAX_MANIFEST_BYTES;
   return readWholeFile(join(runDir, name), { maxBytes, links: 'refuse' });
 }
 
-/** Like `readRunFile`; null for a file that does not exist. */
+/** Like `readRunFile`, but null for a file that does not exist. */
 export async function readRunFileIfThere(runDir: string, name: string): Promise<Buffer | null> {
   try {
     return await readRunFile(runDir, name);

@@ -12,10 +12,10 @@ const some = z.number().positive();
 const whole = z.int().min(1);
 const byDecision = z.partialRecord(z.enum(DECISIONS), whole);
 const byShare = z.record(z.string().regex(/^(?:10000|[1-9]?[0-9]{1,3})$/), whole);
-/** By the id of a model (`-`: not known), a space, and the name of a guard or a run. */
+/** By the id of a model (`-` if unknown), a space, and the name of a guard or a run. */
 const byModel = z.record(z.string().regex(/^\S+ /), whole);
 
-/** Counts of outcomes by several keys. Keys without an outcome are left out. */
+/** Counts of outcomes by several keys. Keys without outcomes are omitted. */
 const COUNTED = {
   modality: z.partialRecord(z.enum([...MODALITIES, 'unknown']), whole),
   decision: byDecision,
@@ -27,15 +27,15 @@ const COUNTED = {
   uncategorised: byDecision,
   /** Categories without a score or a flag in a flagged verdict. */
   unmeasured: z.partialRecord(z.enum(CATEGORY_KEYS), whole),
-  /** Verdicts with a score in a category of another taxonomy. */
+  /** Verdicts with a score in an external category. */
   foreign_scored: z.record(z.string(), whole),
-  /** Flagged verdicts with a score or a flag in a category of another taxonomy. */
+  /** Flagged verdicts with a score or a flag in an external category. */
   foreign_measured: z.record(z.string(), whole),
-  /** Counts of unsupported files. */
+  /** Unsupported files by extension. */
   extension: z.record(z.string(), whole),
   guard: byModel,
   reused: byModel,
-  /** Shares shown, in steps, of the generations that were raised. */
+  /** Generations that were raised, by the share of the response that had been shown, in steps. */
   caution: byShare,
   flag: byShare,
   /** Sums of CACHE_USAGE over turns. */
@@ -65,7 +65,7 @@ export const DIMENSIONS = Object.keys(COUNTED) as Dimension[];
 
 const count = z.int().min(0);
 
-/** The sums of a shard as its commit line holds them. Sums of shards add up to those of the run. */
+/** The sums of a shard as stored in its commit line. The sums of all shards add up to those of the run. */
 export const SHARD_TALLY = z.strictObject({
   items: count,
   errors: count,
@@ -76,7 +76,7 @@ export const SHARD_TALLY = z.strictObject({
 
 export type ShardTally = z.infer<typeof SHARD_TALLY>;
 
-/** The sums that progress needs. */
+/** Sums needed for progress. */
 export interface ShardCounts {
   readonly items: number;
   readonly errors: number;
@@ -91,7 +91,7 @@ export function ofModel(fingerprint: string | null, name: string): string {
   return `${fingerprint ?? NO_MODEL} ${name}`;
 }
 
-/** A key at its first space. */
+/** Splits a key at its first space. */
 export function splitKey(key: string): readonly [string, string] {
   const at = key.indexOf(' ');
   return [key.slice(0, at), key.slice(at + 1)];

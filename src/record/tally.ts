@@ -28,16 +28,16 @@ import {
 /** Max extensions counted separately: file names can be anything. */
 const MAX_EXTENSIONS = 100;
 
-/** Max runs and models counted separately whose verdicts are reused: a corpus that grows is judged by many runs. */
+/** Max runs and models counted separately as origins of reused verdicts: a growing corpus is judged by many runs. */
 const MAX_REUSED_FROM = 100;
 
-/** The policy's findings on a verdict besides the decision in its line. */
+/** The policy's findings on a verdict, apart from the decision in its line. */
 export interface Ruling {
   readonly thresholdUnapplied: boolean;
   readonly restrictedBy: Restriction | null;
 }
 
-/** The ruling of a policy on an outcome line; null when it does not give the decision that the line holds. */
+/** The ruling of a policy on an outcome line; null when its decision differs from the one in the line. */
 export function rulingOn(policy: Policy, line: OutcomeLine): Ruling | null {
   const decided = replayDecision(policy, line);
   if (decided === null) return line.decision === null ? NO_RULING : null;
@@ -51,7 +51,7 @@ export function rulingOn(policy: Policy, line: OutcomeLine): Ruling | null {
 /** The ruling on an error. */
 export const NO_RULING: Ruling = { thresholdUnapplied: false, restrictedBy: null };
 
-/** Adds up outcomes, and the tallies of shards. */
+/** Adds up outcomes and the tallies of shards. */
 export class Tally {
   #items = 0;
   #errors = 0;
@@ -179,7 +179,7 @@ export class Tally {
   }
 }
 
-/** The key to count under: foreign names beyond the first so many are counted together. */
+/** The key to count under: untrusted names beyond a maximum are counted together. */
 function keyOf(dimension: Dimension, key: string, counts: ReadonlyMap<string, number>, by: number): string {
   const present = counts.get(key);
   if (present !== undefined && present + by >= 0) return key;
@@ -198,7 +198,7 @@ function keyOf(dimension: Dimension, key: string, counts: ReadonlyMap<string, nu
 
 const isUnknown = (category: string): boolean => !isCategoryKey(category) && category !== OTHER_CATEGORIES;
 
-/** Whether an outcome is of a whole file of an unsupported type, rather than of a record in a file. */
+/** Whether an outcome is for a whole file of an unsupported type, rather than for a record in a file. */
 function isUnsupportedFile({ source, error }: OutcomeLine): boolean {
   const isKind = error?.code === 'UNSUPPORTED_TYPE' || error?.code === 'UNSUPPORTED_AUDIO_TYPE';
   return isKind && (source.row === null || error.reason === 'file_type');

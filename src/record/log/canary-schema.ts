@@ -5,7 +5,7 @@ import { MODALITIES } from '../../domain/request.ts';
 
 const probability = z.number().min(0).max(1);
 
-/** A check that a model passed, as the log, the manifest and the results of a fleet hold it. */
+/** A check that a model passed, as stored in the log, the manifest and the results of a fleet. */
 export const CANARY_CHECK: z.ZodType<CanaryCheck> = z.strictObject({
   endpoint: z.string().describe('The guard, as configured.'),
   fingerprint: z.string().nullable().describe('Id of the model; null if it is not known.'),

@@ -11,16 +11,22 @@ const time = z.iso.datetime();
 /** Hash of the line before this one. */
 const prev = sha256;
 
-/** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */
+/**
+ * A position in the chain: an epoch and a number of lines of its commits file. Epoch 0 is the genesis, which has no
+ * lines.
+ */
 const POSITION = z.strictObject({
   epoch: count,
-  /** Lines of that epoch's commits file that count, including its claim. */
+  /** Number of lines of that epoch's commits file that count, including its claim. */
   lines: count,
-  /** Hash of the last of them; for the genesis, SHA-256 of run.json. */
+  /** Hash of the last line that counts; for the genesis, SHA-256 of run.json. */
   head: sha256,
 });
 
-/** First line of an epoch's commits file: what it continues. What earlier epochs hold beyond that position is void. */
+/**
+ * First line of an epoch's commits file: the position it continues from. Lines of earlier epochs after that position
+ * are void.
+ */
 const CLAIM = z.strictObject({
   claim: z.int().min(1),
   continues: POSITION,
@@ -46,13 +52,13 @@ const COMMIT = z.strictObject({
   prev,
 });
 
-/** A fingerprint in full, before the first shard whose verdicts name it. */
+/** A full fingerprint, written before the first shard whose verdicts name it. */
 const FINGERPRINT = z.strictObject({
   fingerprint: z.strictObject({ id: z.string(), artifacts: z.record(z.string(), z.string()) }),
   prev,
 });
 
-/** A check that a model passed, before the first shard whose verdicts are of that model. */
+/** A check that a model passed, written before the first shard with verdicts of that model. */
 const CANARY = z.strictObject({ canaries: CANARY_CHECK, prev });
 
 /**
@@ -64,11 +70,11 @@ const CLOSING = z.strictObject({
   closes: z.int().min(1),
   /** When the pass was finished. */
   at: time,
-  /** As in a commit; by then the outcome files are written. */
+  /** As in a commit; the outcome files are written by then. */
   ms: count,
-  /** The run directory at that time, absolute. */
+  /** Absolute path of the run directory at that time. */
   dir: z.string(),
-  /** Rows of the tables that are made from verdicts.jsonl, by name. */
+  /** Row counts of the tables made from verdicts.jsonl, by table name. */
   rows: z.record(z.string(), count),
   /** `filesHash` of the manifest's `files`. */
   files: sha256,
@@ -85,22 +91,22 @@ export type ClosingLine = Readonly<z.infer<typeof CLOSING>>;
 /** A line after the claim. */
 export type ChainLine = Readonly<z.infer<typeof CHAIN_LINE>>;
 
-/** The text of a line, without its newline. Its `check` protects the newest line, whose hash no other line names yet. */
+/** Encodes a line, without its newline. Its `check` protects the newest line, whose hash no other line names yet. */
 export function encodeChainLine(line: ClaimLine | ChainLine): string {
   return encodeLine(line);
 }
 
-/** The hash that the next line names: SHA-256 of a line's bytes, including its check, without its newline. */
+/** Hash that the next line names: SHA-256 of a line's bytes, including its check, without its newline. */
 export function lineHash(bytes: Uint8Array | string): string {
   return hash('sha256', bytes);
 }
 
-/** Parses a claim; null when the bytes are not one, or do not fit their check. */
+/** Parses a claim; null when the bytes are not one or fail their check. */
 export function parseClaim(bytes: Buffer): ClaimLine | null {
   return parse(CLAIM, bytes);
 }
 
-/** Parses a line after the claim; null when the bytes are not one, or do not fit their check. */
+/** Parses a line after the claim; null when the bytes are not one or fail their check. */
 export function parseChainLine(bytes: Buffer): ChainLine | null {
   return parse(CHAIN_LINE, bytes);
 }

@@ -19,8 +19,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const SETTLE_MS = 50;
 
 /**
- * Follows a verdict log that another process writes. A line counts as committed by the same rule as for the writer: no
- * later epoch existed after it was read, so a later writer will see it.
+ * Follows a verdict log that another process writes. A line counts as committed by the writer's rule: no later epoch
+ * existed after the line was read, so any later writer will see it.
  */
 export class ChainTail {
   readonly #runDir: string;
@@ -62,7 +62,7 @@ export class ChainTail {
     return this.#commits.shards;
   }
 
-  /** The first complete line that is not part of the chain; what follows it does not count. Null when there is none. */
+  /** The first complete line that is not part of the chain; lines after it do not count. Null when there is none. */
   get endsBefore(): ChainEnd | null {
     return this.#endsBefore;
   }
@@ -136,7 +136,7 @@ interface WholeChain {
   readonly position: ChainPosition;
   readonly endsBefore: ChainEnd | null;
   readonly bytes: number;
-  /** False while a later epoch was taken whose claim is not written yet. */
+  /** False while the claim of a later epoch is not written yet. */
   readonly settled: boolean;
 }
 
@@ -147,7 +147,7 @@ async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChai
   return { commits, position, endsBefore, bytes, settled: highest === position.epoch };
 }
 
-/** The complete lines of a file from a byte on, within the next `MAX_BYTES`. */
+/** Reads the complete lines of a file from a byte offset, within the next `MAX_BYTES`. */
 async function completeLines(path: string, from: number): Promise<Buffer[]> {
   const file = await openFile(path, 'refuse');
   try {

@@ -29,13 +29,13 @@ export interface ChainPart {
   /** When the work on its commits began, and when it was claimed. ISO 8601, UTC. */
   readonly begunAt: string;
   readonly claimedAt: string;
-  /** Milliseconds from the claim to its last commit, or to the end of its pass; null if it has neither. */
+  /** Milliseconds from the claim to the last commit or to the end of the pass; null if there is neither. */
   readonly workedMs: number | null;
-  /** Bytes of each of its segments that were committed, by name. */
+  /** Committed bytes of each of its segments, by name. */
   readonly segments: ReadonlyMap<string, number>;
 }
 
-/** A closing line, and its place in the chain. */
+/** A closing line and its position in the chain. */
 export interface Closing extends ClosingLine {
   readonly position: ChainPosition;
 }

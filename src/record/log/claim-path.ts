@@ -8,8 +8,8 @@ import { parseClaim, type ClaimLine } from './chain-line.ts';
 import { listEpochs } from './epochs.ts';
 
 /**
- * The claims along the chain, oldest first: from the highest epoch below `below` whose claim is complete, back through
- * `continues` to the genesis. Failure('internal') when an epoch that another continues is missing.
+ * Reads the claims along the chain, oldest first: from the highest epoch below `below` whose claim is complete, back
+ * through `continues` to the genesis. Failure('internal') when an epoch that another continues is missing.
  */
 export async function claimPath(runDir: string, below: number, signal: AbortSignal): Promise<ClaimLine[]> {
   const epochs = (await listEpochs(runDir)).filter((epoch) => epoch < below);
@@ -23,7 +23,7 @@ export async function claimPath(runDir: string, below: number, signal: AbortSign
       if (before >= epoch || !epochs.includes(before)) throw doesNotContinue(claim);
       epoch = before;
     } else if (path.length === 0) {
-      // Its writer died, or is still reading, before it wrote the claim: the epoch holds nothing else.
+      // Its writer died, or is still reading, before writing the claim: the epoch holds nothing else.
       epoch = epochs.pop();
     } else {
       throw doesNotContinue(path[0]!);
@@ -32,7 +32,7 @@ export async function claimPath(runDir: string, below: number, signal: AbortSign
   return path;
 }
 
-/** Whether run.json is another file than the one that the log began with. False while the log has no claim. */
+/** Whether run.json differs from the file that the log began with. False while the log has no claim. */
 export async function isRunFileChanged(runDir: string, signal: AbortSignal): Promise<boolean> {
   try {
     const first = (await claimPath(runDir, Number.POSITIVE_INFINITY, signal))[0];
@@ -45,7 +45,7 @@ export async function isRunFileChanged(runDir: string, signal: AbortSignal): Pro
   }
 }
 
-/** The claim of an epoch; null while it is not written, or when it is damaged. */
+/** Reads the claim of an epoch; null if it is not written yet or damaged. */
 export async function readClaim(
   runDir: string,
   epoch: number,
@@ -58,7 +58,7 @@ export async function readClaim(
   return null;
 }
 
-/** The failure of a claim that does not continue the chain before it. */
+/** The failure for a claim that does not continue the chain before it. */
 export function doesNotContinue(claim: ClaimLine): Failure {
   const before = claim.continues.epoch === 0 ? RUN_FILES.run : `log/${commitsName(claim.continues.epoch)}`;
   return new Failure(

@@ -14,7 +14,7 @@ export interface CommittedRange {
   readonly has: number;
 }
 
-/** The parts of a shard that are made from its lines when the run is finished. */
+/** Parts of a shard that are extracted from its lines when the run is finished. */
 export const HAS = { errors: 1, batchParts: 2 } as const;
 
 const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
@@ -28,7 +28,7 @@ const CHECK_BYTES = 8;
 /** The committed shards in one growing array, about 100 bytes per shard. A shard counts once: the first commit wins. */
 export class CommitTable {
   #rows = Buffer.alloc(1024 * ROW_BYTES);
-  /** Where the row of each shard begins. Shard numbers of a damaged log may be absurd, so they are no index. */
+  /** Start of each shard's row. Shard numbers of a damaged log may be absurd, so they cannot serve as an index. */
   readonly #starts = new Map<number, number>();
   readonly #segments: string[] = [];
   readonly #counts = new Map<number, ShardCounts>();
@@ -56,7 +56,7 @@ export class CommitTable {
     };
   }
 
-  /** Whether the commit line of a shard holds this tally. */
+  /** Whether the commit line of a shard contains this tally. */
   holdsTally(shard: number, tally: ShardTally): boolean {
     const check = this.#row(shard)?.subarray(AT.tally, AT.tally + CHECK_BYTES);
     return check?.equals(tallyCheck(tally)) === true;
@@ -96,7 +96,9 @@ export class CommitTable {
     return start === undefined ? null : this.#rows.subarray(start, start + ROW_BYTES);
   }
 
-  /** An epoch writes its segments in sequence, so the newest one is the usual hit. */
+  /**
+   * Returns the number of a segment. An epoch writes its segments in sequence, so the newest is usually the right one.
+   */
   #segmentNumber(name: string): number {
     const known = this.#segments.lastIndexOf(name);
     return known === -1 ? this.#segments.push(name) - 1 : known;

@@ -10,7 +10,7 @@ import type { CommittedRange } from './commit-table.ts';
 /** Max bytes of one shard's outcome lines: the longest string that Node supports. */
 const MAX_BYTES = 512 * 1024 * 1024 - 32;
 
-/** A range of a segment, and its hash. */
+/** A range of a segment and its hash. */
 type Range = Omit<CommittedRange, 'has'>;
 
 /** Reads committed ranges of a run's segments and checks each against the hash in its commit. */
@@ -20,7 +20,7 @@ export class RangeReader {
   #handle: FileHandle | null = null;
   /** Known size of the open segment, in bytes. */
   #size = 0;
-  /** Reused: a new one for each shard would be garbage for long. */
+  /** Reused: allocating one per shard would create long-lived garbage. */
   #buffer = Buffer.alloc(0);
 
   constructor(runDir: string) {
@@ -28,8 +28,8 @@ export class RangeReader {
   }
 
   /**
-   * The bytes of a range; the next call overwrites them. Failure('internal') names the segment and the range when they are
-   * not what was committed.
+   * Reads the bytes of a range; the next call overwrites them. Failure('internal') names the segment and the range when
+   * the bytes differ from what was committed.
    */
   async read(range: Range): Promise<Buffer> {
     const bytes = await this.#bytes(range);
@@ -55,7 +55,7 @@ export class RangeReader {
     await handle?.close();
   }
 
-  /** Null when the segment is missing or too short. */
+  /** Reads the bytes of a range; null when the segment is missing or too short. */
   async #bytes(range: Range): Promise<Buffer | null> {
     if (!(await this.#open(range.segment))) return null;
     if ((await this.#sizeFor(range)) < range.offset + range.length || range.length > MAX_BYTES) return null;
@@ -64,7 +64,7 @@ export class RangeReader {
     return bytes.length === range.length ? bytes : null;
   }
 
-  /** Opens a segment, unless it is open already; false when it is missing. */
+  /** Opens a segment if it is not open already; false when it is missing. */
   async #open(segment: string): Promise<boolean> {
     if (this.#segment === segment && this.#handle !== null) return true;
     await this.close();
@@ -79,7 +79,7 @@ export class RangeReader {
     return true;
   }
 
-  /** The size of the open segment, read again if it was smaller than the range needs. */
+  /** Size of the open segment, read again if the range ends beyond the known size. */
   async #sizeFor({ offset, length }: Range): Promise<number> {
     if (offset + length > this.#size) this.#size = (await this.#handle!.stat()).size;
     return this.#size;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { listFolder } from '../../files/folders.ts';
 import { RUN_FILES, epochOfCommits } from '../../files/run-files.ts';
 
-/** The epochs that have a commits file, in ascending order; the claim in the newest may still be missing. */
+/** Lists the epochs that have a commits file, in ascending order; the newest may have no claim yet. */
 export async function listEpochs(runDir: string): Promise<number[]> {
   let names: string[];
   try {

@@ -6,7 +6,7 @@ import { commitsName, RUN_FILES } from '../../files/run-files.ts';
 /** Bytes read from the end of a commits file. */
 const LAST_BYTES = 64 * 1024;
 
-/** The complete lines among the last 64 KiB of an epoch's commits file; the first may lack its beginning. */
+/** Reads the complete lines among the last 64 KiB of an epoch's commits file; the start of the first may be missing. */
 export async function lastLines(runDir: string, epoch: number): Promise<Buffer[]> {
   const file = await openFile(join(runDir, RUN_FILES.log, commitsName(epoch)), 'refuse');
   try {

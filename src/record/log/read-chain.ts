@@ -22,7 +22,7 @@ import { RangeReader } from './committed-range.ts';
 
 interface ReadChainOptions {
   readonly signal: AbortSignal;
-  /** Leave out this epoch and later ones. */
+  /** Ignore this epoch and later ones. */
   readonly below?: number;
   /** Check that the segments hold the bytes of every commit. */
   readonly checkBytes?: boolean;
@@ -32,7 +32,7 @@ interface ReadChainOptions {
 
 /**
  * Reads the verdict log of a run: the chain up to the highest epoch whose claim is complete. Lines of older epochs
- * beyond the point where the next one took over are void, and the newest may end in a torn line.
+ * after the point where the next one took over are void, and the newest epoch may end in a torn line.
  * Failure('internal') names file and line when a line that others build on fails verification.
  */
 export async function readChain(runDir: string, options: ReadChainOptions): Promise<Chain> {
@@ -62,7 +62,7 @@ class ChainWalk {
   readonly #runDir: string;
   readonly #options: ReadChainOptions;
   readonly #ranges: RangeReader;
-  /** Whether the newest segment ends before the bytes of a commit do. */
+  /** Whether the newest segment ends before the bytes of a commit. */
   #isCutOff = false;
 
   constructor(runDir: string, genesis: string, options: ReadChainOptions) {
@@ -73,8 +73,8 @@ class ChainWalk {
   }
 
   /**
-   * Takes the epoch of the next claim on the path. `until`: where the epoch after it took over: every line up to there
-   * has to hold; null for the newest epoch. Failure('internal') names the first line that fails verification.
+   * Reads the epoch of the next claim on the path. `until` is where the next epoch took over: every line before it must
+   * verify; null for the newest epoch. Failure('internal') names the first line that fails verification.
    */
   async take(claim: ClaimLine, until: ChainPosition | null): Promise<void> {
     const { signal } = this.#options;
@@ -122,7 +122,7 @@ class ChainWalk {
     await this.#ranges.close();
   }
 
-  /** Takes one line after the claim; false when it is not part of the chain. */
+  /** Reads one line after the claim; false when it is not part of the chain. */
   async #takeLine(
     line: ChainLine | null,
     at: ChainEnd & { readonly head: string },
@@ -150,7 +150,7 @@ class ChainWalk {
     }
     signal.throwIfAborted();
     if (checkBytes) {
-      // A disk that lost its cache may have this line without the bytes that were written before it.
+      // A disk that lost its cache may have this line but not the bytes written before it.
       this.#isCutOff = work.isNewest && (await this.#ranges.isCutOff(line));
       if (this.#isCutOff) return false;
       await this.#ranges.read(line);
@@ -180,9 +180,9 @@ function fits({ segment, offset }: CommitLine, { epoch, segments }: EpochWork): 
 const PAGE_BYTES = 4096;
 
 /**
- * Whether a line has a hole: after a crash of the machine, a page of the last write may be missing while later ones are
- * on disk. Nothing from there on was acknowledged. `at`: offset of the line in its file. The zeros of a missing page end
- * where the page does; any other zeros are damage, and may stand before lines that were acknowledged.
+ * Whether a line has a hole: after a crash of the machine, a page of the last write may be missing while later pages
+ * are on disk. Nothing from there on was acknowledged. `at` is the offset of the line in its file. The zeros of a
+ * missing page end at a page boundary; any other zeros are damage, and acknowledged lines may follow them.
  */
 export function isHole(line: Buffer, at: number): boolean {
   let zeros = line.indexOf(0);
@@ -194,7 +194,7 @@ export function isHole(line: Buffer, at: number): boolean {
   return true;
 }
 
-/** The failure of a line that is not part of the chain although others build on it. */
+/** The failure for a line that is not part of the chain although others build on it. */
 export function doesNotFollow(end: ChainEnd): Failure {
   return new Failure('internal', `${formatPlace(end)} does not follow from the line before it`);
 }

@@ -1,9 +1,9 @@
 import type { ChainPart } from './chain.ts';
 
 /**
- * How long a run was worked on, in seconds with millisecond resolution: the union of the spans of all epochs, each from
- * the start of the work on its commits to its last commit or, if it finished a pass, until the outcome files were
- * written. A clock that is set while an epoch works does not change its span.
+ * Working time of a run, in seconds with millisecond resolution: the union of the spans of all epochs. Each span runs
+ * from the start of the work on its commits to its last commit or, if it finished a pass, until the outcome files were
+ * written. Setting the clock while an epoch works does not change its span.
  */
 export function workingSeconds(
   parts: readonly Pick<ChainPart, 'begunAt' | 'claimedAt' | 'workedMs'>[],

@@ -14,13 +14,16 @@ const SIGNATURE = z.strictObject({
 /** manifest.sig: an Ed25519 signature (RFC 8032) of the bytes of manifest.sha256. */
 export type ManifestSignature = z.infer<typeof SIGNATURE>;
 
-/** `sha256:` and the SHA-256, in hex, of a public key's SubjectPublicKeyInfo in DER; for a private key, of its public key. */
+/**
+ * `sha256:` and the SHA-256, in hex, of a public key's SubjectPublicKeyInfo in DER. For a private key, its public key
+ * is used.
+ */
 export function keyId(key: KeyObject): string {
   const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
 }
 
-/** Parses manifest.sig. Failure('internal') when it does not have that form. */
+/** Parses manifest.sig. Failure('internal') when it is malformed. */
 export function parseSignature(bytes: Buffer): ManifestSignature {
   try {
     return SIGNATURE.parse(JSON.parse(bytes.toString()));

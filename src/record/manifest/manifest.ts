@@ -96,13 +96,13 @@ export const MANIFEST = z
     description: 'manifest.json: what the record of a run consists of.',
   });
 
-/** manifest.json: what the record of a run consists of. */
+/** manifest.json: the files and figures that make up the record of a run. */
 export type Manifest = z.infer<typeof MANIFEST>;
 
 /** A file in the manifest. `path` is relative to the run directory, with `/`. */
 export type FileEntry = Readonly<Manifest['files'][number]>;
 
-/** The text of manifest.sha256: a line as sha256sum writes and checks it. */
+/** Content of manifest.sha256: a line in the format of sha256sum. */
 export function manifestHashLine(sha256: string): string {
   return `${sha256}  ${RUN_FILES.manifest}\n`;
 }
@@ -142,10 +142,10 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
   }
 }
 
-/** The content of a manifest, with the tables as run.json has them. */
+/** Content of a manifest, with the tables as in run.json. */
 type ManifestContent = Omit<Manifest, 'tables'> & Pick<RunRecord, 'tables'>;
 
-/** What determines a manifest, besides its list of files. */
+/** The inputs that determine a manifest, apart from its list of files. */
 export interface ManifestOrigin {
   readonly record: RunRecord;
   readonly chain: Chain;
@@ -153,11 +153,11 @@ export interface ManifestOrigin {
   readonly totals: Pick<RunTotals, 'counts' | 'corpora'>;
   /** Number of sources. */
   readonly sources: number;
-  /** Of the closing line: its time, its epoch, and its hash. */
+  /** Time, epoch and hash of the closing line. */
   readonly closing: { readonly at: string; readonly epoch: number; readonly head: string };
 }
 
-/** The text of the manifest that finishes the pass of a plan; `verify` renders it again. */
+/** Renders the manifest that finishes the pass of a plan; `verify` renders it again. */
 export function renderManifest(
   { record, chain, plan, totals, sources, closing }: ManifestOrigin,
   files: readonly FileEntry[],
@@ -183,14 +183,14 @@ export function renderManifest(
   });
 }
 
-/** The text of a manifest: its `files` one per line. */
+/** Renders a manifest, with its `files` one per line. */
 export function manifestText({ files, chain_head, ...head }: ManifestContent): string {
   const begin = JSON.stringify(head, null, 2).slice(0, -2);
   const lines = files.map((file) => `    ${JSON.stringify(file)}`).join(',\n');
   return `${begin},\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;
 }
 
-/** The newest manifest of an earlier pass among the files that a manifest lists; null when there is none. */
+/** The newest manifest of an earlier pass among the listed files; null when there is none. */
 function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
   const latest = files
     .filter(({ path }) => passOfManifest(path) !== null)
@@ -202,8 +202,9 @@ function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
 }
 
 /**
- * The hash of the manifest's `files` in the closing line of an epoch: SHA-256 of its entries as JSON, one per line. It leaves
- * out the commits file that holds this line and the summary, which names the hash of this line: the chain determines both.
+ * Hash of the manifest's `files` for the closing line of an epoch: SHA-256 of the entries as JSON, one per line. It
+ * excludes the commits file that holds this line, and the summary, which names the hash of this line: the chain
+ * determines both.
  */
 export function filesHash(files: readonly FileEntry[], epoch: number): string {
   const own = `${RUN_FILES.log}/${commitsName(epoch)}`;

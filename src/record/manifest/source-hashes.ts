@@ -8,7 +8,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 const SOURCE_HASH = z.strictObject({
   /** 0-based, as in sources.jsonl. */
   source: z.int().min(0),
-  /** SHA-256 as judged; null if the file is gone, unreadable, changed, or not read as a whole in a trial. */
+  /** SHA-256 as judged; null if the file is gone, unreadable, changed, or only partly read in a trial. */
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -17,13 +17,13 @@ const SOURCE_HASH = z.strictObject({
 
 export type SourceHash = Readonly<z.infer<typeof SOURCE_HASH>>;
 
-/** The line of a source, with its newline. */
+/** Encodes the line of a source, with its newline. */
 export function sourceHashLine({ source, sha256 }: SourceHash): string {
   return `${JSON.stringify({ source, sha256 })}\n`;
 }
 
 /**
- * The hashes of a finished run's sources, in order. Reads the file in pieces: a run may have millions of sources.
+ * Reads the hashes of a finished run's sources, in order. Streams the file: a run may have millions of sources.
  * Failure('internal') names a line that is not the next source.
  */
 export async function* readSourceHashes(

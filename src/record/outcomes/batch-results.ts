@@ -2,7 +2,7 @@ import { BATCH_PARTS } from '../../formats/transcripts/layouts/openai-batch.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 
-/** A line of batch_output.jsonl or batch_errors.jsonl, in the form of OpenAI's Batch API. */
+/** A line of batch_output.jsonl or batch_errors.jsonl, in the format of OpenAI's Batch API. */
 export interface BatchLine {
   readonly isError: boolean;
   readonly value: object;
@@ -15,17 +15,17 @@ interface Open {
   readonly lines: OutcomeLine[];
 }
 
-/** Puts the outcomes of batch requests together: one line per request, however many items it had. */
+/** Combines the outcomes of batch requests: one line per request, however many items it had. */
 export class BatchResults {
   #open: Open | null = null;
 
-  /** Takes the next outcome in corpus order; returns the line of the request that ended before it, if one did. */
+  /** Adds the next outcome in corpus order; returns the line of the request that ended before it, if one did. */
   add(line: OutcomeLine): BatchLine | null {
     const open = this.#open;
     const isSame = open?.first.source.path === line.source.path && open.first.source.row === line.source.row;
     const isOfRequest = isOfBatch(line);
     if (isSame) {
-      // What a record has besides its request is judged too, but no part of the response.
+      // Other parts of a record are judged too, but are not part of the response.
       if (isOfRequest) open.lines.push(line);
       return null;
     }
@@ -42,7 +42,7 @@ export class BatchResults {
   }
 }
 
-/** Whether an outcome is of a batch request. */
+/** Whether an outcome belongs to a batch request. */
 export function isOfBatch({ part, source }: Pick<OutcomeLine, 'part' | 'source'>): boolean {
   return (
     part !== null &&
@@ -51,7 +51,7 @@ export function isOfBatch({ part, source }: Pick<OutcomeLine, 'part' | 'source'>
   );
 }
 
-/** The id of the item without what names its place in the request. */
+/** The id of the item without the suffix for its position in the request. */
 function customIdOf({ id, part, turn }: OutcomeLine): string {
   const isWhole = BATCH_PARTS.some((name) => name === part) && turn === null;
   return isWhole ? id : id.slice(0, id.lastIndexOf('#'));
@@ -74,8 +74,8 @@ function batchLine({ customId, first, lines }: Open): BatchLine {
 }
 
 /**
- * A result under the keys of our taxonomy: OpenAI's categories are defined differently, and nobody measured them. Null
- * for what the guard did not report.
+ * A result with the keys of our taxonomy: OpenAI's categories are defined differently and were not measured. Null for
+ * values that the guard did not report.
  */
 function resultOf(line: OutcomeLine): object {
   const { subcategory_flags: flags, subcategory_scores: scores } = line;

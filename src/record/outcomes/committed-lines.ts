@@ -9,7 +9,7 @@ import type { PlannedLane } from './plan-outline.ts';
 
 const NEWLINE = 0x0a;
 
-/** A committed shard: its lines as bytes that have the committed hash, and parsed only if somebody asks for that. */
+/** A committed shard: its lines as bytes that match the committed hash, parsed only on request. */
 export class CommittedShard {
   readonly planned: PlannedShard;
   readonly range: CommittedRange;
@@ -24,7 +24,10 @@ export class CommittedShard {
     this.bytes = bytes;
   }
 
-  /** Offset of a line in `bytes`; of the number of lines: the end. Failure('internal') unless there is a line per planned item. */
+  /**
+   * Offset of a line in `bytes`; for the number of lines, the end. Failure('internal') unless there is one line per
+   * planned item.
+   */
   startOf(index: number): number {
     if (index === 0) return 0;
     if (index === this.planned.items && this.#starts === null) return this.bytes.length;
@@ -32,18 +35,18 @@ export class CommittedShard {
     return this.#starts[index]!;
   }
 
-  /** The lines `from` up to, not including, `to`, with their newlines. */
+  /** The lines from `from` up to, not including, `to`, with their newlines. */
   slice(from: number, to: number): Buffer {
     return this.bytes.subarray(this.startOf(from), this.startOf(to));
   }
 
-  /** All lines, parsed by whoever asks first. Failure('internal') for lines that are not those of the planned items. */
+  /** All lines, parsed on the first call. Failure('internal') for lines that do not belong to the planned items. */
   lines(parse: (text: string) => OutcomeLine = trusted): readonly OutcomeLine[] {
     this.#lines ??= this.#parse(parse);
     return this.#lines;
   }
 
-  /** The failure of lines that do not fit their shard. */
+  /** The failure for lines that do not fit their shard. */
   fault(what: string, cause?: unknown): Failure {
     const of = `log/${this.range.segment}: the outcomes of shard ${this.planned.shard}`;
     return new Failure('internal', `${of} ${what}`, { cause });
@@ -85,28 +88,28 @@ export class CommittedShard {
   }
 }
 
-/** Lines that this program wrote, and whose hash holds. */
+/** Parses lines without validation: this program wrote them, and their hash matches. */
 const trusted = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
 
-/** Keys read like this only outside of strings, in which quotation marks are escaped. */
+/** This text can only occur outside of strings, because quotation marks in strings are escaped. */
 const ERROR_STATUS = Buffer.from(',"status":"error",');
 
 interface PieceRange {
   readonly from: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number;
   /** Seq of the first line. */
   readonly first: number;
   readonly superseded: boolean;
 }
 
-/** Lines of a shard with seqs in a row, as verdicts.jsonl has them. */
+/** Lines of a shard with consecutive seqs, as in verdicts.jsonl. */
 export class Piece {
   readonly shard: CommittedShard;
   /** Seq of the first line. */
   readonly first: number;
   readonly count: number;
-  /** Whether a later pass has lines of the same items, which count instead. */
+  /** Whether a later pass has lines of the same items, which replace these. */
   readonly superseded: boolean;
   readonly #from: number;
 
@@ -127,7 +130,7 @@ export class Piece {
     return this.shard.lines().slice(this.#from, this.#from + this.count);
   }
 
-  /** The errors; no other line is parsed. */
+  /** The error lines; other lines are not parsed. */
   errors(): OutcomeLine[] {
     const { bytes } = this;
     const found: OutcomeLine[] = [];
@@ -152,9 +155,9 @@ export interface CommittedLinesInput {
 }
 
 /**
- * The committed lines of a run in corpus order: a merge over lanes and passes, each of which ascends in seq. Seqs are those
- * of the plan, so no line is parsed; a shard without gaps that lies apart from all others is one piece. Memory: one shard per lane and
- * pass. Failure('internal') for bytes that differ from those that were committed.
+ * Reads the committed lines of a run in corpus order: a merge over lanes and passes, each of which ascends in seq. Seqs
+ * come from the plan, so no line is parsed; a shard without gaps that overlaps no other is one piece. Keeps one shard
+ * per lane and pass in memory. Failure('internal') for bytes that differ from those that were committed.
  */
 export async function* committedLines(
   lanes: readonly PlannedLane[],
@@ -180,7 +183,10 @@ export async function* committedLines(
   }
 }
 
-/** The cursor whose next seq is the lowest; among equals the highest pass. Lanes and passes are few: no heap. */
+/**
+ * The cursor with the lowest next seq; if equal, the one of the highest pass. Lanes and passes are few, so no heap is
+ * needed.
+ */
 function firstOf(cursors: readonly LaneCursor[]): LaneCursor {
   let first = cursors[0]!;
   for (let index = 1; index < cursors.length; index++) {
@@ -200,7 +206,7 @@ class LaneCursor {
   #planned: PlanLine[] = [];
   #plannedIndex = 0;
   #shard: CommittedShard | null = null;
-  /** The next line, the range of seqs that it is in, and its seq. */
+  /** Index of the next line, the range that its seq is in, and the seq. */
   #line = 0;
   #span = 0;
   seq = 0;
@@ -235,7 +241,7 @@ class LaneCursor {
     }
   }
 
-  /** The next lines with seqs in a row, below `until`; there is at least one. */
+  /** Takes the next lines with consecutive seqs below `until`, at least one. */
   take(until: number, superseded: boolean): Piece {
     const shard = this.#shard!;
     const { seqs } = shard.planned;

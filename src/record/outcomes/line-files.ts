@@ -3,14 +3,14 @@ import { HAS } from '../log/commit-table.ts';
 import { BatchResults, type BatchLine } from './batch-results.ts';
 import type { Piece } from './committed-lines.ts';
 
-/** Where the text of a file goes. */
+/** Destination of a file's text. */
 export interface TextTarget {
   write(content: string | readonly (string | Buffer)[]): Promise<void>;
 }
 
 /**
- * Makes the files of lines from the outcomes of a run: verdicts.jsonl, a copy of the committed bytes; errors.jsonl and the
- * results of batch requests, for which only the shards are parsed that have such outcomes.
+ * Makes the line files from the outcomes of a run: verdicts.jsonl, a copy of the committed bytes; errors.jsonl and the
+ * results of batch requests, which need only the shards with such outcomes parsed.
  */
 export class LineFiles {
   readonly #create: (name: string) => Promise<TextTarget>;
@@ -22,7 +22,7 @@ export class LineFiles {
     this.#create = create;
   }
 
-  /** `create` is called once per file, before its first text; the caller completes the files. */
+  /** `create` is called once per file, before its first text; the caller closes the files. */
   static async begin(create: (name: string) => Promise<TextTarget>): Promise<LineFiles> {
     const files = new LineFiles(create);
     await files.#write(RUN_FILES.verdicts, []);
@@ -30,12 +30,12 @@ export class LineFiles {
     return files;
   }
 
-  /** Lines of each file. */
+  /** Number of lines per file. */
   get rows(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#rows);
   }
 
-  /** To be called in corpus order. */
+  /** Must be called in corpus order. */
   async add(piece: Piece): Promise<void> {
     await this.#files.get(RUN_FILES.verdicts)!.write([piece.bytes]);
     this.#count(RUN_FILES.verdicts, piece.count);
@@ -44,7 +44,7 @@ export class LineFiles {
     if (has(HAS.batchParts)) await this.#addBatch(piece.lines().map((line) => this.#batch.add(line)));
   }
 
-  /** To be called once, after the last outcome. */
+  /** Must be called once, after the last outcome. */
   async end(): Promise<void> {
     await this.#addBatch([this.#batch.end()]);
   }

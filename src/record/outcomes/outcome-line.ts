@@ -7,8 +7,8 @@ import { findRestriction, type GuardScores } from '../../domain/restriction/rest
 import { CATEGORY_KEYS, listForeignCategories, type CategoryName } from '../../domain/taxonomy.ts';
 
 /**
- * The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run. `snippet`:
- * a piece of its content; null where the line may hold none.
+ * The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run.
+ * `snippet` is an excerpt of the content; null where the line may not hold one.
  */
 export function verdictLine(
   run: string,
@@ -58,7 +58,7 @@ export function verdictLine(
   };
 }
 
-/** The line of an item without a verdict. An item that was settled when it was read took no attempts. */
+/** The line of an item without a verdict. An item that was resolved when it was read took no attempts. */
 export function errorLine(run: string, item: Item, failure: FailedJudgement): OutcomeLine {
   const { code, message, reason } = failure.error;
   const retryable = isRetryable(failure.error);
@@ -161,7 +161,7 @@ export function mayHoldContent(
 
 type Scores = Judgement['subcategoryScores'];
 
-/** Equal scores give equal lines, whatever their order in the guard's reply. */
+/** Puts scores in taxonomy order: equal scores give equal lines, whatever their order in the guard's reply. */
 function inTaxonomyOrder(scores: Scores): Scores {
   if (scores === null) return null;
   const ordered: Partial<Record<CategoryName, number>> = {};

@@ -8,7 +8,7 @@ import { CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
 
 const count = z.int().min(0);
 const score = z.number().min(0).max(1);
-/** A category of ours, or of another taxonomy. */
+/** One of our categories, or one of another taxonomy. */
 const categoryName = z.union([z.enum(CATEGORY_KEYS), z.string().regex(new RegExp(`^${FOREIGN_CATEGORY}$`))]);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -156,7 +156,7 @@ export const OUTCOME = z
     description: 'A line of verdicts.jsonl or errors.jsonl: the verdict or the error of one item.',
   });
 
-/** An outcome line from its text. Throws when it is neither a complete verdict nor a complete error. */
+/** Parses an outcome line. Throws when it is neither a complete verdict nor a complete error. */
 export function parseOutcomeLine(text: string): OutcomeLine {
   const line: OutcomeLine = OUTCOME.parse(JSON.parse(text));
   const isVerdict = line.score !== null && line.flagged !== null && line.decision !== null;

@@ -10,7 +10,7 @@ export interface PlannedLane {
   readonly lane: Lane;
 }
 
-/** What finishing and verifying need of a plan as a whole. */
+/** Facts about a plan as a whole that finishing and verifying need. */
 export interface PlanOutline {
   readonly lanes: readonly PlannedLane[];
   /** Items planned so far. */
@@ -25,7 +25,7 @@ export interface PlanOutline {
   readonly closed: readonly PlanClosed[];
   /** Whether the latest pass is closed. */
   readonly isClosed: boolean;
-  /** Whether the items of a shard with that hash may have been fed (`PlanState.wasFed`). */
+  /** Whether the items of a shard with this hash may have been fed (`PlanState.wasFed`). */
   readonly wasFed: PlanState['wasFed'];
   /** Bytes of the file up to its last complete line. */
   readonly bytes: number;

@@ -5,13 +5,13 @@ import type { RUN_FILES } from '../../files/run-files.ts';
 
 interface OutcomeFileOptions {
   readonly signal: AbortSignal;
-  /** Parses an outcome line; `parseOutcomeLine` also validates it, which a file from elsewhere needs. */
+  /** Parses an outcome line. Files from elsewhere need `parseOutcomeLine`, which also validates it. */
   readonly parse: (text: string) => OutcomeLine;
 }
 
 /**
- * The outcome lines of a finished run as its final file has them, in corpus order, in batches: those of all items, or
- * of the errors. Rejects as `readRecordLines` does, and with what `parse` throws.
+ * Reads the outcome lines of a finished run from its final file, in corpus order and in batches: all items, or only the
+ * errors. Rejects as `readRecordLines` does, and with what `parse` throws.
  */
 export async function* readOutcomeFile(
   runDir: string,

@@ -22,12 +22,12 @@ export interface RunOutcomesInput {
   readonly check?: (shard: CommittedShard, accounts: CorpusAccounts | null) => void;
 }
 
-/** What the outcomes of a run add up to. */
+/** Totals over the outcomes of a run. */
 export interface RunTotals {
   readonly counts: Counts;
-  /** In the order of the configuration; empty while pass 1 is not closed, since items per corpus are not known. */
+  /** In configuration order; empty until pass 1 is closed, because the items per corpus are not known before. */
   readonly corpora: readonly CorpusAccount[];
-  /** None while pass 1 is not closed. */
+  /** None until pass 1 is closed. */
   readonly emptySources: EmptySources;
   /** SHA-256 of a source that is one item, as it was judged; null for any other. */
   readonly fileHash: (source: number) => string | null;
@@ -36,9 +36,9 @@ export interface RunTotals {
 }
 
 /**
- * Passes the outcomes of a run to its files, in corpus order, and adds them up: the tallies of its shards, less what was
- * superseded. It checks that every planned item of a complete run has one outcome.
- * Failure('internal') when the log fails verification, or a complete run does not add up.
+ * Passes the outcomes of a run to its files, in corpus order, and adds them up: the tallies of its shards, minus
+ * superseded outcomes. Checks that every planned item of a complete run has exactly one outcome. Failure('internal')
+ * when the log fails verification, or a complete run does not add up.
  */
 export async function runTotals(input: RunOutcomesInput, files: LineFiles): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, check } = input;
@@ -47,7 +47,7 @@ export async function runTotals(input: RunOutcomesInput, files: LineFiles): Prom
   const tally = new Tally();
   tally.merge(chain.commits.tally.shardTally());
   const complete = isComplete(plan);
-  // A source of which nothing was chosen is not empty.
+  // A source from which no record was selected is not empty.
   const isTrial = record.config.trial !== null;
   const log = {
     ...{ runDir, commits: chain.commits, signal },
@@ -88,7 +88,7 @@ function account(accounts: CorpusAccounts | null, piece: Piece): void {
   if (piece.shard.planned.from === null) for (const line of piece.lines()) accounts.addFile(line);
 }
 
-/** Null while pass 1 is not closed. */
+/** Null until pass 1 is closed. */
 async function openAccounts({
   runDir,
   record,

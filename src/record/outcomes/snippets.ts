@@ -6,7 +6,7 @@ import type { ShardResult } from '../../domain/shard.ts';
 import { PART_DIGITS, type Snippet, createSnippet } from '../../domain/text/snippet.ts';
 import { decisionOn, mayHoldContent } from './outcome-line.ts';
 
-/** The snippet of an item's content that its outcome may hold in a run with content; null where it may hold none. */
+/** The snippet of an item's content that its outcome may hold in a run with content; null if it may not hold one. */
 export function allowedSnippet(policy: Policy, request: ItemRequest, judgement: Judgement): Snippet | null {
   const { decision } = decisionOn(policy, judgement);
   const { subcategoryFlags: subcategory_flags, subcategoryScores: subcategory_scores } = judgement;
@@ -16,7 +16,7 @@ export function allowedSnippet(policy: Policy, request: ItemRequest, judgement: 
   return text === null ? null : { text, parts: [...parts] };
 }
 
-/** Adds the snippets that the outcomes of a result may hold. Its items must have their content. */
+/** Adds the permitted snippets to the outcomes of a result. Its items must have their content. */
 export function withSnippets(result: ShardResult, policy: Policy): ShardResult {
   const snippets = result.shard.items.map(({ request }, index) => {
     const judgement = result.outcomes[index]?.judgement ?? null;

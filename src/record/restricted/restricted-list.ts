@@ -13,20 +13,20 @@ const SHA256 = z.string().regex(/^[0-9a-f]{64}$/);
 const ENTRY = z.object({
   restricted_by: z.enum([CHILDREN, 'sexual_content']),
   contents: z.array(SHA256),
-  /** The item in which a person found it; without them a guard or a policy did. */
+  /** The item in which a person found it; without these keys, a guard or a policy found it. */
   run: z.string().optional(),
   seq: z.int().min(0).optional(),
 });
 
 type Entry = Omit<z.output<typeof ENTRY>, 'contents'>;
 
-/** The items of a run that a person finds restricted now. */
+/** The items of a run that people currently find restricted. */
 export interface FoundInRun {
   readonly run: string;
   readonly isFound: (seq: number) => boolean;
 }
 
-/** The beginning of a hash as a number, which holds it exactly. */
+/** The beginning of a hash as a number that represents it exactly. */
 export function hashNumber(sha256: string): number {
   return Number.parseInt(sha256.slice(0, PART_DIGITS), 16);
 }
@@ -36,15 +36,16 @@ export interface HashedItem extends Pick<OutcomeLine, 'content_sha256'> {
   readonly source: Pick<OutcomeLine['source'], 'sha256'>;
 }
 
-/** The hashes that an item is known by: of its content, and of its file if that is the item. */
+/** The hashes that identify an item: of its content, and of its file if the item is a whole file. */
 export function hashesOf({ content_sha256, source }: HashedItem): string[] {
   return [content_sha256, source.sha256].filter((sha256) => sha256 !== null);
 }
 
 /**
- * The hashes of all contents that were ever restricted in a folder of runs, in a file beside the runs: writers of verdicts
- * and of reviews append before they write, and nothing is removed. So what one run restricts stays so in every other, also
- * where it ended as an error or another model allowed it, and after its run is gone. Holds 40 bytes per content.
+ * The hashes of all content that was ever restricted in a folder of runs, in a file next to the runs. Writers of
+ * verdicts and of reviews append to it before they write, and nothing is removed. So content that one run restricts
+ * stays restricted in every other, even if it ended as an error there or another model allowed it, and after the first
+ * run is gone. Needs 40 bytes per piece of content.
  */
 export class RestrictedList {
   readonly #file: ChainedFile;
@@ -62,7 +63,7 @@ export class RestrictedList {
     });
   }
 
-  /** The list of the folder that a run directory is in. Reads nothing yet. */
+  /** The list of the folder that contains a run directory. Reads nothing yet. */
   static beside(runDir: string): RestrictedList {
     return new RestrictedList(dirname(resolve(runDir)));
   }
@@ -71,12 +72,15 @@ export class RestrictedList {
     return this.#judged.size === 0 && this.#found.size === 0;
   }
 
-  /** Reads what was added since, by other processes too. Failure('internal') when the file fails verification. */
+  /** Reads new entries, including those of other processes. Failure('internal') when the file fails verification. */
   read(signal: AbortSignal): Promise<void> {
     return this.#file.read(signal);
   }
 
-  /** Adds contents that a guard or a policy restricts; on disk when this resolves. Failure('service') when the disk is full. */
+  /**
+   * Adds content that a guard or a policy restricts; on disk when this resolves. Failure('service') when the disk is
+   * full.
+   */
   async addJudged(restricted_by: Entry['restricted_by'], contents: readonly string[]): Promise<void> {
     await this.#file.read(new AbortController().signal);
     const isKnown = (by: Entry['restricted_by'] | undefined): boolean =>
@@ -85,7 +89,7 @@ export class RestrictedList {
     if (added.length > 0) await this.#file.append({ schema: 1, restricted_by, contents: added });
   }
 
-  /** The same for what a person finds in an item. */
+  /** Adds content that a person finds restricted in an item; otherwise like `addJudged`. */
   async addFound(
     item: { readonly run: string; readonly seq: number },
     contents: readonly string[],
@@ -94,7 +98,10 @@ export class RestrictedList {
       await this.#file.append({ schema: 1, restricted_by: CHILDREN, contents, ...item });
   }
 
-  /** What restricts a content, by its hash or the first `PART_DIGITS` of it; null if nothing does. In its own run, what a person found is as it was said last. */
+  /**
+   * The reason why content is restricted, by its hash or the first `PART_DIGITS` digits of it; null if it is not. In
+   * its own run, a person's latest decision counts.
+   */
   by(sha256: string, own: FoundInRun): Entry['restricted_by'] | null {
     const number = hashNumber(sha256);
     const found = this.#found.get(number)?.find(({ run, seq }) => run !== own.run || own.isFound(seq!));

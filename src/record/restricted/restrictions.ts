@@ -15,7 +15,10 @@ interface RestrictionParts {
   readonly list: RestrictedList;
 }
 
-/** Which items of a run are restricted: by its guard and policy, by people, or by another run of the same folder; not those that a person released. */
+/**
+ * Determines which items of a run are restricted: by its guard and policy, by people, or by another run of the same
+ * folder. Items that a person released are not.
+ */
 export class Restrictions {
   readonly reviews: ReviewHistory;
   readonly #policy: Policy;
@@ -29,7 +32,9 @@ export class Restrictions {
     this.#own = { run, isFound: (seq) => reviews.isStillFound(run, seq) };
   }
 
-  /** As the decisions and the list beside the run are now. Failure('internal') when one of them fails verification. */
+  /**
+   * Reads the current decisions and the list next to the run. Failure('internal') when one of them fails verification.
+   */
   static async read(
     runDir: string,
     { run, policy }: Pick<RestrictionParts, 'run' | 'policy'>,
@@ -40,7 +45,7 @@ export class Restrictions {
     return new Restrictions({ run, policy, list, reviews: await ReviewHistory.read(runDir, signal) });
   }
 
-  /** What restricts an outcome; null if nothing does. */
+  /** The restriction of an outcome; null if it has none. */
   by(line: OutcomeLine): Restriction | null {
     const own = findRestriction(this.#policy, line);
     if (own === CHILDREN) return own;
@@ -48,13 +53,13 @@ export class Restrictions {
     return this.besides(line) ?? (isReleased ? null : own);
   }
 
-  /** What restricts an item besides its verdict: people, or another run. */
+  /** The restriction of an item apart from its verdict: by people, or by another run. */
   besides(item: DecidedItem & HashedItem): Restriction | null {
     if (this.reviews.isFoundRestricted(item)) return CHILDREN;
     return this.isAnyListed ? this.#listed(hashesOf(item)) : null;
   }
 
-  /** Whether an item as it is read now is restricted, or a part of it. */
+  /** Whether an item, as it currently reads, or a part of it is restricted. */
   holdsItem({ request, contentSha256 }: Item): boolean {
     if (!this.isAnyListed || contentSha256 === null) return false;
     const parts = request === null ? [] : partsSha256(request, contentSha256);
@@ -62,7 +67,7 @@ export class Restrictions {
     return this.#listed(parts) !== null;
   }
 
-  /** Whether any content of the folder of the runs is restricted. */
+  /** Whether any content in the folder of the runs is restricted. */
   get isAnyListed(): boolean {
     return !this.#list.isEmpty;
   }
@@ -72,7 +77,7 @@ export class Restrictions {
     return this.isAnyListed && this.#listed(partsSha256(request)) !== null;
   }
 
-  /** Reads what other processes added since. */
+  /** Reads new entries of other processes. */
   read(signal: AbortSignal): Promise<void> {
     return this.#list.read(signal);
   }

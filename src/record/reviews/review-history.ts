@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { ChainedFile } from '../../files/chained-file.ts';
 
-/** Keys of every entry. */
+/** Keys that every entry has. */
 const HEAD = z.object({
   at: z.string(),
   by: z.string(),
@@ -28,7 +28,7 @@ const DECISION = HEAD.extend({
   seen: z.boolean(),
 });
 
-/** A person found that an item restricted for Sexual Content may be shown in its run. */
+/** A person's decision that an item restricted for Sexual Content may be shown in its run. */
 const RELEASE = HEAD.extend({
   released: z.int().min(0),
   /** Hashes of the content. */
@@ -43,11 +43,11 @@ const RELEASE = HEAD.extend({
 export class ReviewHistory {
   protected readonly file: ChainedFile;
   readonly #byKey = new Map<string, Review[]>();
-  /** Releases by run and hash of the content. */
+  /** Releases by run and content hash. */
   readonly #released = new Map<string, Release>();
   /** The items of all decisions, in order. */
   readonly #decided: DecidedItem[] = [];
-  /** Keys of the items in which somebody found what restricts them, by run and seq. */
+  /** Keys of the items that a person found restricted, by run and seq. */
   readonly #found = new Map<string, string>();
 
   protected constructor(runDir: string) {
@@ -59,14 +59,17 @@ export class ReviewHistory {
     });
   }
 
-  /** The current decisions of the folder that a run directory is in. Failure('internal') when the file fails verification. */
+  /**
+   * Reads the current decisions of the folder that contains a run directory. Failure('internal') when the file fails
+   * verification.
+   */
   static async read(runDir: string, signal: AbortSignal): Promise<ReviewHistory> {
     const history = new ReviewHistory(runDir);
     await history.readOn(signal);
     return history;
   }
 
-  /** Reads what was added since, by other processes too. Failure('internal') when the file fails verification. */
+  /** Reads new entries, including those of other processes. Failure('internal') when the file fails verification. */
   readOn(signal: AbortSignal): Promise<void> {
     return this.file.read(signal);
   }
@@ -90,42 +93,45 @@ export class ReviewHistory {
     if (said.categories?.includes(CHILDREN) === true) this.#found.set(`${said.run} ${said.seq}`, key);
   }
 
-  /** All reviews of an item, oldest first, of whichever run. */
+  /** All reviews of an item from any run, oldest first. */
   of(item: DecidedItem): readonly Review[] {
     return this.#byKey.get(decisionKey(item)) ?? [];
   }
 
-  /** The decision on an item that counts; null if there is none, or it was taken back. */
+  /** The decision on an item that counts; null if there is none or it was taken back. */
   last(item: DecidedItem): Review | null {
     return withoutTakenBack(this.of(item)).at(-1) ?? null;
   }
 
   /**
-   * The categories that people find in an item: those of its last decision that says so, whatever decisions without categories
-   * follow it. Null if there is none.
+   * The categories that people assigned to an item: those of its last decision that has any, even if decisions without
+   * categories follow. Null if there are none.
    */
   categories(item: DecidedItem): Review['categories'] {
     return foundIn(this.of(item));
   }
 
-  /** Whether people find in an item what restricts it. */
+  /** Whether people find an item restricted. */
   isFoundRestricted(item: DecidedItem): boolean {
     return this.categories(item)?.includes(CHILDREN) === true;
   }
 
-  /** The same for an item in which somebody found it, by the decisions made in its own run. */
+  /** Whether an item that somebody found restricted still is, according to the decisions made in its own run. */
   isStillFound(run: string, seq: number): boolean {
     const key = this.#found.get(`${run} ${seq}`);
     const own = (key === undefined ? [] : this.#byKey.get(key)!).filter((review) => review.run === run);
     return foundIn(own)?.includes(CHILDREN) === true;
   }
 
-  /** Who released a content that is restricted for Sexual Content in a run, by one of its hashes; null if nobody did. */
+  /**
+   * The release of content that is restricted for Sexual Content in a run, by one of its hashes; null if it was not
+   * released.
+   */
   releaseOf(run: string, sha256: string | null): Release | null {
     return this.#released.get(`${run} ${sha256}`) ?? null;
   }
 
-  /** Contents that were released. */
+  /** Number of released contents. */
   get releases(): number {
     return this.#released.size;
   }

@@ -1,21 +1,21 @@
 import { type Decision, DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
 import type { CategoryKey } from '../../domain/taxonomy.ts';
 
-/** How far people are with the items of a run. Reopened items count as not reviewed. */
+/** Review progress of a run. Reopened items count as not reviewed. */
 export interface ReviewProgress {
-  /** Reviewed items that the run decided to review or block, … */
+  /** Reviewed items that the run decided to review or block. */
   readonly flagged: number;
-  /** … and all reviewed ones. */
+  /** All reviewed items. */
   readonly reviewed: number;
-  /** Reviewed items on which a person decided otherwise than the run. */
+  /** Reviewed items on which a person's decision differs from the run's. */
   readonly overturned: number;
-  /** Flagged items that were decided, and are open because this run decides more severely. */
+  /** Flagged items that were decided, but are open because this run decides more severely. */
   readonly reopened: number;
-  /** Flagged items with content that the run before did not have; null if there is no such run. */
+  /** Flagged items whose content the previous run did not have; null if there is no such run. */
   readonly fresh: number | null;
 }
 
-/** A person's word that a content restricted for Sexual Content may be shown to those who review its run. */
+/** A person's permission to show content restricted for Sexual Content to the reviewers of its run. */
 export interface Release {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -23,18 +23,18 @@ export interface Release {
   readonly note: string;
 }
 
-/** A person's decision on an item, which is one on its content, in every run. */
+/** A person's decision on an item. It applies to its content in every run. */
 export interface Review {
-  /** The run and the item where it was made. */
+  /** Run and item where it was made. */
   readonly run: string;
   readonly seq: number;
   /** Number of the review among those of its content, from 1. Reviews are only appended, so it is an id. */
   readonly number: number;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** Who: the name that the reviewer gave, else the user of the server's process. */
+  /** Name given by the reviewer, or else the user of the server's process. */
   readonly by: string;
-  /** Null takes back the last decision: the one before it counts again. */
+  /** Null takes back the last decision, so the one before it counts again. */
   readonly decision: Decision | null;
   /** The decision and score of that run; null for an item that was not judged. */
   readonly run_decision: Decision | null;
@@ -52,11 +52,11 @@ export interface CurrentReview extends Pick<Review, 'number' | 'at' | 'by' | 'sc
   readonly carried: boolean;
   /** Whether the run decided the same. */
   readonly agrees: boolean;
-  /** Whether the item is open all the same, because its run decides more severely than the run that was reviewed. */
+  /** Whether the item is still open because its run decides more severely than the run that was reviewed. */
   readonly reopened: boolean;
 }
 
-/** What tells the decisions on an item from those on others: its content, or its place if it could not be read. */
+/** Key for the decisions on an item: its content, or its position if it could not be read. */
 export type DecidedItem = Pick<OutcomeLine, 'run' | 'seq' | 'content_sha256'>;
 
 export function decisionKey({ run, seq, content_sha256 }: DecidedItem): string {
@@ -73,12 +73,12 @@ export function withoutTakenBack(reviews: readonly Review[]): Review[] {
   return standing;
 }
 
-/** How severe a decision is; an item that was not judged is as one that is allowed. */
+/** Severity of a decision; an item that was not judged counts as allowed. */
 function severityOf(decision: Decision | null): number {
   return Math.max(0, DECISIONS.indexOf(decision ?? 'allow'));
 }
 
-/** An item is open again where its run decides more severely than this, by `standing` decisions. */
+/** Severity that the `standing` decisions cover: an item is open again in a run that decides more severely. */
 export function heldSeverity(standing: readonly Review[]): number {
   const last = severityOf(standing.at(-1)?.decision ?? null);
   return Math.max(last, ...standing.map(({ run_decision }) => severityOf(run_decision)));

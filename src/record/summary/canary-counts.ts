@@ -4,7 +4,7 @@ import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { CANARIES, Immutable } from './summary-schema.ts';
 
-/** The canaries of a run in numbers; the manifest has each answer. */
+/** Counts of the canaries of a run; the manifest has each answer. */
 export type CanaryCounts = Immutable<z.infer<typeof CANARIES>>;
 
 export function countCanaries({ from }: CanaryChoice, checks: readonly CanaryCheck[]): CanaryCounts {
@@ -20,7 +20,7 @@ export function countCanaries({ from }: CanaryChoice, checks: readonly CanaryChe
   };
 }
 
-/** The counts as one line. `reusedAll`: no guard judged in this run. */
+/** Formats the counts as one line. `reusedAll` means no guard judged in this run. */
 export function canaryLine(
   { from, checks, answers, passed, skipped }: CanaryCounts,
   reusedAll: boolean,

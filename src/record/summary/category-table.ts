@@ -9,7 +9,7 @@ import { number } from './listed.ts';
 
 const MAX_NAME_COLUMNS = 40;
 
-/** More than the taxonomy has; a guard may flag any number of names. */
+/** Larger than the taxonomy: a guard may flag any number of names. */
 const MAX_ROWS = 20;
 
 interface Row {
@@ -18,8 +18,9 @@ interface Row {
 }
 
 /**
- * The flagged categories as a table: the most frequent first, block and review apart, and what has no category. With
- * `allow` where a policy allows what the guard flagged. Says so when the rows add up to more than the flagged items.
+ * The flagged categories as a table: the most frequent first, block and review in separate columns, then items without
+ * a category. Has an `allow` column if a policy allows items that the guard flagged. Adds a note when the rows add up
+ * to more than the flagged items.
  */
 export function categoryTable(summary: Counts): string[] {
   const { by_category, decisions_by_category, without_category, decisions_without_category } = summary;
@@ -67,7 +68,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** A guard may flag any name. */
+/** Display name of a category: a guard may flag any name. */
 function categoryName(key: string): string {
   const { label } = CATEGORIES.find((category) => category.key === key) ?? {};
   return label ?? truncateToWidth(quoteName(key), MAX_NAME_COLUMNS);

@@ -11,8 +11,9 @@ import { SUMMARY } from './summary-schema.ts';
 import { listEpochs } from '../log/epochs.ts';
 
 /**
- * summary.json of a finished run: its manifest exists, every file in it is there, and no later epoch was claimed. Null
- * while work is or may be left; `resume` recreates missing final files. Compares only sizes; `verify` checks hashes.
+ * Reads summary.json of a finished run: its manifest exists, every file in it exists, and no later epoch was claimed.
+ * Null while work is or may be left; `resume` recreates missing final files. Compares only sizes; `verify` checks
+ * hashes.
  */
 export async function finishedSummary(runDir: string): Promise<Summary | null> {
   try {
@@ -28,9 +29,9 @@ export async function finishedSummary(runDir: string): Promise<Summary | null> {
 }
 
 /**
- * summary.json of a run whose log ends with the line that the summary names, and that has a manifest. Cheaper than
- * `finishedSummary`, for lists of runs: it reads no manifest, whose size is that of the corpus, and looks for no other
- * file. Null for a run that is not finished, and for one of which this cannot be told so easily.
+ * Reads summary.json of a run that has a manifest and whose log ends with the line that the summary names. Cheaper than
+ * `finishedSummary`, for lists of runs: it does not read the manifest, which grows with the corpus, and checks no other
+ * file. Null for a run that is not finished, or if this cannot be determined so cheaply.
  */
 export async function closedSummary(runDir: string): Promise<Summary | null> {
   try {

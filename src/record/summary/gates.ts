@@ -5,7 +5,7 @@ import { plural } from '../../domain/text/plural.ts';
 import type { Counts } from '../counts.ts';
 import type { GATE, Immutable } from './summary-schema.ts';
 
-/** A gate of `failIf`, and the run's result. */
+/** A gate of `failIf` with the run's result. */
 export type GateResult = Immutable<z.infer<typeof GATE>>;
 
 interface Share {
@@ -15,9 +15,9 @@ interface Share {
 }
 
 /**
- * Compares the gates of a run with what was counted. A gate trips above its limit, not at it. Nothing unknown lets a gate
- * pass: what the guard flagged without a score for a category counts for the gate of that category, and a gate over the
- * verdicts trips if there are items but none has a verdict. A run without items trips no gate.
+ * Compares the gates of a run with its counts. A gate trips above its limit, not at it. Unknown values never let a gate
+ * pass: items flagged without a score for a category count for the gate of that category, and a gate over the verdicts
+ * trips if there are items but none has a verdict. A run without items trips no gate.
  */
 export function gateResults(gates: Gates, counts: Counts): readonly GateResult[] {
   const { items, verdicts, errors, by_decision, by_category, category_unknown } = counts;
@@ -44,7 +44,7 @@ export function gateResults(gates: Gates, counts: Counts): readonly GateResult[]
   return results;
 }
 
-/** What a gate came to, in one line: `flaggedRate tripped: 0.0213 is above 0.01 (213 of 10,000 verdicts)`. */
+/** Formats the result of a gate as a line: `flaggedRate tripped: 0.0213 is above 0.01 (213 of 10,000 verdicts)`. */
 export function gateText({ gate, limit, value, part, unknown, whole, tripped }: GateResult): string {
   const what = gate === 'errorRate' || gate === 'uncoveredRate' ? 'item' : 'verdict';
   const of = `${number(part)} of ${number(whole)} ${plural(whole, what)}`;

@@ -1,15 +1,15 @@
 import { displayWidth } from '../../domain/text/characters.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** Lines that fit on a screen. */
+/** Maximum lines: they fit on a screen. */
 const MAX_LISTED = 8;
 
-/** A number with separators. */
+/** Formats a number with separators. */
 export function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** The first texts of a list, and how many more there are: summary.json has all of them. */
+/** The first texts of a list and the number of further ones, all of which are in summary.json. */
 export function listed(texts: readonly string[], max = MAX_LISTED): string[] {
   const more = texts.length - max;
   return more > 1 ? [...texts.slice(0, max), `and ${number(more)} more in ${RUN_FILES.summary}`] : [...texts];
@@ -18,7 +18,7 @@ export function listed(texts: readonly string[], max = MAX_LISTED): string[] {
 /** Width of a terminal, in columns. */
 const COLUMNS = 80;
 
-/** Words of a list after a label, as many as one row has room for, and how many more of `total` there are. */
+/** As many words of a list as fit on one row after a label, and how many more of `total` there are. */
 export function oneRow(
   label: string,
   words: readonly string[],

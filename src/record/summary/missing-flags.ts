@@ -3,15 +3,15 @@ import type { Summary } from './summary.ts';
 
 /** Flags that would let a new run judge more of the same sources. */
 export interface MissingFlags {
-  /** As words of a command, for all sources at once; none: nothing is lacking that a flag gives. */
+  /** As command-line words that apply to all sources; empty if no flag would help. */
   readonly flags: readonly string[];
-  /** Whether the flags have `NAME` in place of columns that only a person can choose. */
+  /** Whether the flags contain the placeholder `NAME` for columns that only a person can choose. */
   readonly hasPlaceholder: boolean;
-  /** Files that need an encoding of their own. */
+  /** Files that need a separate encoding. */
   readonly apart: readonly { readonly paths: readonly string[]; readonly encoding: string }[];
 }
 
-/** What a corpus lacks, combined. `config`: of the run, whose own flags are kept. */
+/** Combines what the corpora lack. `config` is that of the run, whose own flags are kept. */
 export function missingFlags(
   { sources }: Pick<RunConfig, 'sources'>,
   { other_encodings = [], tables = [] }: Pick<Summary, 'other_encodings' | 'tables'>,

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { Immutable, SHOWN, STREAMS } from './summary-schema.ts';
 
-/** The generations of a run, and how early their streams raised them. */
+/** Counts of the generations of a run, and how early their streams raised them. */
 export type StreamCounts = Immutable<z.infer<typeof STREAMS>>;
 
-/** Of the raised generations: the share of the response that had been shown by then, by nearest rank. */
+/** For the raised generations: the share of the response that had been shown by then, by nearest rank. */
 type ShownShares = Immutable<z.infer<typeof SHOWN>>;
 
-/** How many generations had shown each share, ascending. */
+/** Number of generations per share shown, ascending. */
 type Shares = readonly (readonly [share: number, generations: number])[];
 
-/** Undefined for a run without generations. */
+/** Counts of the generations; undefined for a run without any. */
 export function streamCounts(
   generations: number,
   shares: { readonly caution: Shares; readonly flag: Shares },

@@ -104,7 +104,7 @@ const REUSED_FROM = z.strictObject({
   verdicts: count.describe('Verdicts reused.'),
 });
 
-/** In summary.json and manifest.json. */
+/** Used in summary.json and manifest.json. */
 export const JUDGED_COLUMNS = z.strictObject({
   path: z.string().describe('Path of the first of these tables.'),
   files: z.int().min(1).describe('Number of these tables.'),
@@ -224,5 +224,5 @@ export const SUMMARY = z
   })
   .meta({ title: 'guardsweep summary', description: 'summary.json: the result of a run.' });
 
-/** What a schema says of a value that nobody changes. */
+/** Read-only type of a parsed schema value. */
 export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

@@ -14,25 +14,25 @@ import type { StreamCounts } from './stream-counts.ts';
 import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
 
-/** Hex digits of a fingerprint that are shown: enough to tell two models apart. */
+/** Hex digits of a fingerprint to show: enough to tell two models apart. */
 const SHOWN_DIGITS = 16;
 
-/** Characters of a path that are shown. */
+/** Maximum characters of a path to show. */
 const MAX_PATH = 60;
 
-/** Rules of a policy that are shown. */
+/** Maximum rules of a policy to show. */
 const MAX_RULES = 4;
 
-/** Runs that are named whose verdicts were reused. */
+/** Maximum runs to name as origins of reused verdicts. */
 const MAX_RUNS = 3;
 
-/** What follows from a run beside its counts; made where it is known how the user started us. */
+/** Next steps after a run, besides its counts. Built where it is known how the user started us. */
 export interface NextSteps {
-  /** How far people are with what was flagged, of which this run cannot tell by itself; null if there is nothing to say. */
+  /** Review progress of the flagged items, which the run itself does not know; null if there is nothing to say. */
   readonly reviews: string | null;
-  /** Commands that would judge more, each in the line below one that says what for. */
+  /** Commands that would judge more, each in the line after one that gives its purpose. */
   readonly commands: readonly string[];
-  /** The last lines: what to open, and where the run is. */
+  /** The last lines: what to open, and the location of the run. */
   readonly last: readonly string[];
 }
 
@@ -40,8 +40,9 @@ export interface NextSteps {
 const MAX_LINES = 12;
 
 /**
- * The summary as text, in sections of a fixed order: what was judged and what was not, what to type to judge more, and what
- * no guard was asked about; then decisions and categories; then the guards and the chain head; last, what to open.
+ * The summary as text, in sections of a fixed order: what was judged and what was not, what to type to judge more, and
+ * what no guard was asked about; then decisions and categories; then the guards and the chain head; finally, what to
+ * open.
  */
 export function summaryLines(
   summary: Summary,
@@ -69,7 +70,7 @@ export function summaryLines(
     last,
   ];
   return sections.flatMap((lines) => {
-    // It bounds itself, and ends with a line about all its rows.
+    // It limits its own length, and ends with a line about all its rows.
     if (lines === categories) return lines;
     const more = lines.length - MAX_LINES + 1;
     return more > 1 ? [...lines.slice(0, -more), `… ${number(more)} more (${RUN_FILES.summary})`] : lines;
@@ -107,7 +108,7 @@ function headlines(summary: Summary): string[] {
   return lines;
 }
 
-/** Causes that are shown, the most frequent first. */
+/** Maximum causes to show, the most frequent first. */
 const MAX_CAUSES = 6;
 
 function notJudged(summary: Summary): string[] {
@@ -133,7 +134,7 @@ function notJudged(summary: Summary): string[] {
   return shownRows;
 }
 
-/** Columns of a table that are shown. */
+/** Maximum columns of a table to show. */
 const MAX_COLUMNS = 3;
 
 /** Parts of the sources that are not items. */
@@ -306,7 +307,7 @@ function time(summary: Summary): string[] {
   return summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : [];
 }
 
-/** `sha256:86e3ed3799e1d595…`; the record has it in full. */
+/** Shortens a fingerprint to `sha256:86e3ed3799e1d595…`; the record has it in full. */
 function shortened(fingerprint: string): string {
   const [algorithm, digits] = fingerprint.split(':');
   const isLong = digits !== undefined && digits.length > SHOWN_DIGITS;

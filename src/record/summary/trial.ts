@@ -18,10 +18,10 @@ export const TRIAL = z.strictObject({
     .describe('Records that were not chosen; null if not known: the rest of the corpora was not read.'),
 });
 
-/** What a trial left out: it judges a part of the corpora, and says nothing of the rest. */
+/** Records that a trial did not judge. It judges a part of the corpora and makes no statement about the rest. */
 export type TrialCounts = Readonly<z.infer<typeof TRIAL>>;
 
-/** Null for a run that judges everything. */
+/** Counts of a trial; null for a run that judges everything. */
 export function trialCounts(
   trial: Trial | null | undefined,
   { closed }: Pick<PlanOutline, 'closed'>,
@@ -39,7 +39,7 @@ export function trialCounts(
   };
 }
 
-/** The headline of a trial, as a line. */
+/** The headline of a trial. */
 export function trialText({ limit, sample, seed, records_read, records_not_selected }: TrialCounts): string {
   const share = `--sample ${Number(((sample ?? 0) * 100).toPrecision(9))}%, --seed ${seed}`;
   if (records_read === null) {

@@ -10,7 +10,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { readSourceHashes } from '../manifest/source-hashes.ts';
 import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
 
-/** The plan, read before the log, so that shard numbers beyond it cannot take memory. */
+/** Reads the plan, before the log, so shard numbers beyond it cannot use memory. */
 export function outlinePlanOf(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<PlanOutline> {
   const path = join(runDir, RUN_FILES.plan);
   return outlinePlan(path, new CommitTable(), { signal, bytes: planBytes(manifest) });
@@ -20,7 +20,7 @@ function planBytes({ files }: Manifest): number {
   return files.find(({ path }) => path === RUN_FILES.plan)?.bytes ?? 0;
 }
 
-/** Every shard that the chain commits is planned: a complete plan has as many. */
+/** Checks that every shard committed in the chain is planned; a complete plan has exactly as many shards. */
 export async function checkPlan(
   runDir: string,
   outline: PlanOutline,

@@ -34,7 +34,8 @@ export function checkHead(chain: Chain, expected: string): void {
 
 /**
  * Checks a chain against the run's heads in a head file: it must end in the newest and contain the others.
- * Failure('internal') when it does not, or there is no head; Failure('usage') when the file cannot be read.
+ * Failure('internal') when it does not, or the file has no head of the run; Failure('usage') when the file cannot be
+ * read.
  */
 export async function checkNotedHeads(
   chain: Chain,
@@ -64,7 +65,7 @@ function broken(what: string): Failure {
 export type SignatureState = 'none' | 'unchecked' | 'valid';
 
 /**
- * Checks the signature of a manifest: with a public key there must be a valid one, without a key only its form is
+ * Checks the signature of a manifest: with a public key, there must be a valid one; without a key, only its format is
  * checked. Failure('internal') when it is missing or invalid.
  */
 export async function verifySignature(runDir: string, publicKey: KeyObject | null): Promise<SignatureState> {
@@ -80,8 +81,9 @@ export async function verifySignature(runDir: string, publicKey: KeyObject | nul
 }
 
 /**
- * Checks the chains of what people decided, beside the run, and of what they were shown in it, if there are any: every line
- * follows from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that fails verification.
+ * Checks the chain of people's decisions, next to the run, and the chain of what they were shown in it, if they exist:
+ * every line must follow from those before it. Lines that were cut off the end are not detected. Failure('internal')
+ * for a chain that fails verification.
  */
 export async function checkReviews(runDir: string, signal: AbortSignal): Promise<void> {
   await ReviewHistory.read(runDir, signal);

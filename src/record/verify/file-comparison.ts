@@ -8,15 +8,15 @@ import { TextBuffer } from '../../files/text-buffer.ts';
 
 const NEWLINE = 0x0a;
 
-/** Compared at once. */
+/** Bytes compared at a time. */
 const COMPARED_BYTES = 1024 * 1024;
 
-/** Compares a file with the text it should consist of, piece by piece. */
+/** Compares a file with its expected text, piece by piece. */
 export class FileComparison {
   readonly #name: string;
   readonly #handle: FileHandle;
   readonly #hash = createHash('sha256');
-  /** Text that is not compared yet. */
+  /** Text that was not compared yet. */
   readonly #waiting = new TextBuffer(COMPARED_BYTES);
   #read = Buffer.alloc(0);
   #position = 0;
@@ -32,7 +32,7 @@ export class FileComparison {
     return new FileComparison(name, await openFile(join(runDir, name), 'refuse'));
   }
 
-  /** Takes the next piece. Failure('internal') names the first line that differs. */
+  /** Compares the next piece. Failure('internal') names the first line that differs. */
   async write(content: string | readonly (string | Buffer)[]): Promise<void> {
     for (const text of typeof content === 'string' ? [content] : content) this.#waiting.add(text);
     if (this.#waiting.length >= COMPARED_BYTES) await this.#compare();
@@ -53,7 +53,10 @@ export class FileComparison {
     this.#waiting.clear();
   }
 
-  /** To be called once, after the last piece: the hash of the file. Failure('internal') when it is longer than its text. */
+  /**
+   * Must be called once, after the last piece. Returns the hash of the file. Failure('internal') when the file is
+   * longer than its text.
+   */
   async complete(): Promise<string> {
     await this.#compare();
     if ((await this.#handle.stat()).size > this.#position) {

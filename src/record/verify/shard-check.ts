@@ -16,9 +16,9 @@ interface ShardCheckInput {
 }
 
 /**
- * A check of committed shards by everything that is known of them: the form of each line, that they are of the planned items
- * and of sources, the decisions, the models, the content that they may hold, and the tally in the commit line.
- * Failure('internal') names the first mismatch.
+ * Makes a check of committed shards against all other data: the format of each line, its planned item and source, the
+ * decisions, the models, the content that lines may hold, and the tally in the commit line. Failure('internal') names
+ * the first mismatch.
  */
 export function shardCheck({ record, chain, plan }: ShardCheckInput) {
   const { policy, output } = record.config;

@@ -8,15 +8,15 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { RUN_FILES, commitsName, epochOf, finalNameOf } from '../../files/run-files.ts';
 import type { Chain } from '../log/chain.ts';
 
-/** Left by desktops in folders that were opened in a file manager. */
+/** Files that desktops leave in folders opened in a file manager. */
 const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', 'Thumbs.db', 'desktop.ini']);
 
 /** NFS "silly rename": a file that was deleted while it was open. */
 const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
 
 /**
- * Not listed: those that authenticate the other files, the report, which names the manifest, the note of a purge, and a
- * source that was read from stdin.
+ * Files not listed in the manifest: those that authenticate the other files, the report, which names the manifest, the
+ * note of a purge, and a source that was read from stdin.
  */
 const UNLISTED: ReadonlySet<string> = new Set([
   RUN_FILES.manifest,
@@ -71,12 +71,12 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
 }
 
 /**
- * Whether a file that the manifest does not list is one of the system's own, or the temporary file of a writer that
- * died. `folder` ends in a slash, or is empty for the run directory itself.
+ * Whether a file that the manifest does not list is an OS junk file or the temporary file of a writer that died.
+ * `folder` ends in a slash, or is empty for the run directory itself.
  */
 function isLeftBehind(name: string, folder: string, listed: ReadonlySet<string>): boolean {
   if (DESKTOP_FILES.has(name) || DELETED_ON_NFS.test(name)) return true;
-  // AppleDouble: macOS keeps attributes beside a file where the file system cannot.
+  // AppleDouble: macOS keeps attributes in a sibling file where the file system cannot store them.
   const beside = name.startsWith('._') ? name.slice(2) : null;
   if (beside !== null)
     return DESKTOP_FILES.has(beside) || UNLISTED.has(beside) || listed.has(folder + beside);
@@ -105,7 +105,7 @@ export function checkCoverage(chain: Chain, manifest: Manifest): void {
   }
 }
 
-/** Checks the hash of every file that the manifest lists; `known`: hashes that were found already, by name. */
+/** Checks the hash of every file that the manifest lists; `known` has hashes computed before, by name. */
 export async function checkHashes(
   runDir: string,
   manifest: Pick<Manifest, 'files'>,
@@ -119,7 +119,7 @@ export async function checkHashes(
 }
 
 function mayGrow(path: string, manifest: Manifest): boolean {
-  // In the first epoch there is no earlier writer that could have been overtaken.
+  // In the first epoch, there is no earlier writer that could have been overtaken.
   if (path === RUN_FILES.plan) return manifest.epoch > 1;
   const epoch = path.startsWith(LOG_PREFIX) ? epochOf(path.slice(LOG_PREFIX.length)) : null;
   return epoch !== null && epoch < manifest.epoch;

@@ -39,7 +39,7 @@ export function checkClosing(closing: Closing, manifest: Manifest): void {
 }
 
 /**
- * Renders the manifest again from what determines it, and compares; its list of files was checked against the closing line.
+ * Renders the manifest again from its inputs and compares it; its list of files was checked against the closing line.
  * Failure('internal') names the first line that differs.
  */
 export async function checkManifest(

@@ -16,7 +16,7 @@ import {
 import { checkHashes } from './verify-files.ts';
 import { checkChain, checkClosing } from './verify-manifest.ts';
 
-/** What is known of a run that was purged, and still holds. */
+/** Verified facts about a purged run. */
 export interface PurgedReport {
   /** Its outcomes can no longer be checked. */
   readonly ok: false;
@@ -67,7 +67,7 @@ export async function verifyPurged(
   return { ok: false, problem: purgedText(purged), ...about };
 }
 
-/** The items of every pass but the first are errors of the one before it. */
+/** The items of every pass after the first are errors of the pass before it. */
 function checkTotals(chain: Chain, { pass, counts }: Manifest): void {
   const { items, errors: first } = chain.commits.counts(1);
   let errors = first;

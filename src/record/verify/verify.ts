@@ -27,7 +27,7 @@ import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { checkChain, checkClosing, checkManifest } from './verify-manifest.ts';
 import { type PurgedReport, verifyPurged } from './verify-purged.ts';
 
-/** Whether a run's record holds, or was purged; else the first thing that does not, as one line with file and position. */
+/** Whether a run's record is valid or was purged; otherwise the first problem, as one line with file and position. */
 type VerifyReport =
   | {
       readonly ok: true;
@@ -45,10 +45,10 @@ type VerifyReport =
 /**
  * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
  * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
- * tallies against outcomes; accounting per source; verdicts.jsonl and the other files of lines against the log; every other
- * file by its hash; where given, the signature and heads kept elsewhere. Of a run that was purged, what was kept.
- * Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be
- * made, which says nothing about the record; rejects with the signal's reason when aborted.
+ * tallies against outcomes; accounting per source; verdicts.jsonl and the other files of lines against the log; every
+ * other file by its hash; the signature and heads kept elsewhere, if given. For a purged run, checks what was kept.
+ * Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be made,
+ * which says nothing about the record. Rejects with the signal's reason when aborted.
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const signal = options.signal ?? new AbortController().signal;
@@ -146,7 +146,7 @@ async function checkLines(input: Parameters<typeof runTotals>[0]): Promise<{
   }
 }
 
-/** Makes the summary again, and compares. */
+/** Builds the summary again and compares it. */
 async function checkSummary(runDir: string, input: SummaryInput): Promise<void> {
   const file = await FileComparison.open(runDir, RUN_FILES.summary);
   try {
@@ -157,7 +157,7 @@ async function checkSummary(runDir: string, input: SummaryInput): Promise<void> 
   }
 }
 
-/** The files that a manifest lists besides the record and `lines`: what is made from verdicts.jsonl. */
+/** Files that the manifest lists besides the record and `lines`: tables made from verdicts.jsonl. */
 function tablesIn({ files }: Manifest, lines: ReadonlyMap<string, string>): string[] {
   const { run, sources, skipped, plan, summary } = RUN_FILES;
   const others = new Set<string>([run, sources, skipped, plan, summary, ...lines.keys()]);
@@ -166,10 +166,10 @@ function tablesIn({ files }: Manifest, lines: ReadonlyMap<string, string>): stri
     .filter((path) => !others.has(path) && !path.includes('/') && passOfManifest(path) === null);
 }
 
-/** System errors that say how the record is: a file is missing, or something else has its name. */
+/** System errors about the record itself: a file is missing, or something else has its name. */
 const ABOUT_THE_RECORD: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
 
-/** The remedy for an unreadable file, if its permissions are not the reason. */
+/** Fixes for an unreadable file, if its permissions are not the cause. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EMFILE', 'raise the limit of open files (ulimit -n)'],
   ['ENFILE', 'close programs that hold many files open'],
@@ -177,8 +177,8 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Failure('service') for an error that says nothing about the record, since the system refused to read a file of it;
- * null for any other.
+ * Failure('service') for an error that says nothing about the record, because the system refused to read a file; null
+ * for any other error.
  */
 function couldNotCheck(error: unknown): Failure | null {
   let cause = error;
