@@ -33,8 +33,8 @@ function changedItem(source: SourceSnapshot, seq: number): FailedItem {
 }
 
 /**
- * Items that were planned in a file that has changed since, settled as SOURCE_CHANGED: those of the given seqs, or from
- * `from` up to, not including, `to`, in arrays of bounded length.
+ * Items that were planned in a file that has changed since, resolved as SOURCE_CHANGED: those with the given seqs, or
+ * from `from` up to, not including, `to`, in arrays of bounded length.
  */
 export function* changedItems(
   source: SourceSnapshot,

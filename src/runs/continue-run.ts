@@ -27,19 +27,19 @@ export interface RunGuards extends Judge {
 }
 
 export interface ContinueOptions {
-  /** Judge again what ended in a retryable error, instead of finishing what is open. */
+  /** Judge items with a retryable error again, instead of finishing open work. */
   readonly retry: boolean;
-  /** Connects to the guards; called when there is something to judge. The caller closes the connection. */
+  /** Connects to the guards; called if there is something to judge. The caller closes the connection. */
   readonly connect: () => Promise<RunGuards>;
-  /** Verdicts of earlier runs, opened and closed by the caller; default: none, and every item is judged. */
+  /** Verdicts of earlier runs, opened and closed by the caller. By default there are none, and every item is judged. */
   readonly store?: VerdictStore | null;
-  /** Ed25519 private key that the manifest is signed with; default: it is not signed. */
+  /** Ed25519 private key to sign the manifest with; unsigned by default. */
   readonly signingKey?: KeyObject | null;
   readonly drain: AbortSignal;
   readonly stop: AbortSignal;
-  /** One line of text. */
+  /** Takes one line of text. */
   readonly say: (message: string) => void;
-  /** Called once, when judging begins, with a function that returns how far the run has got. */
+  /** Called once, when judging begins, with a function that returns the run's current progress. */
   readonly watch: (view: () => RunView) => void;
 }
 
@@ -65,7 +65,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   const connected = options.retry ? await options.connect() : null;
 
   await clearMarker(run.dir, 'cancelled');
-  // Takes feeding away from a fleet before the claim of the log takes committing away from its sink.
+  // Stops a fleet's feeder first; claiming the log then stops its sink from committing.
   const { maxWaitMs } = run.record.config;
   const diskFull = { signal: stop, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: options.say };
   const take = (): Promise<FeedClaim> => FeedClaim.take(run.dir, { fleet: false });

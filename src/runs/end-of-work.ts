@@ -1,9 +1,9 @@
 import { Failure } from '../domain/failure.ts';
 
 /**
- * Why the work on a run ended. An aborted wait rejects with an error of its own, for which the signal's reason stands. A
- * process that was superseded reads what another one writes, which may not fit what it knows: then the reason is that it
- * was superseded.
+ * Returns why the work on a run ended. An aborted wait rejects with its own error, so this returns the signal's reason
+ * instead. A superseded process may read inconsistent data that another one writes: the reason is then that it was
+ * superseded.
  */
 export async function endOf(
   error: unknown,

@@ -10,7 +10,7 @@ interface LivePass {
   readonly counts: () => ShardCounts;
 }
 
-/** How far a run has got that this process judges, and what it waits for. */
+/** Progress of a run that this process judges, and what it waits for. */
 export class LiveView {
   readonly #say: (line: string) => void;
   #pass: LivePass | null = null;
@@ -23,28 +23,28 @@ export class LiveView {
     this.#say = say;
   }
 
-  /** Passes a line on, and notes whether it is about a disk that is full now. */
+  /** Passes a line on, and notes whether it is about a full disk. */
   readonly report = (line: string, full: boolean): void => {
     this.#isDiskFull = full;
     this.#say(line);
   };
 
-  /** A pass begins. */
+  /** Begins a pass. */
   begin(pass: LivePass): void {
     this.#pass = pass;
   }
 
-  /** The pass can be paused; null: no longer. */
+  /** Sets the control that can pause the pass; null when it no longer can. */
   controlledBy(control: Pick<RunControl, 'paused'> | null): void {
     this.#control = control;
   }
 
-  /** Everything is committed; the final files are written next. */
+  /** Called when everything is committed and the final files are written next. */
   finishing(): void {
     this.#isFinishing = true;
   }
 
-  /** Not before the first pass begins. */
+  /** Must not be called before the first pass begins. */
   readonly read = (): RunView => {
     const { progress, stages, counts } = this.#pass!;
     return progress.view(counts(), stages, this.#note());

@@ -11,8 +11,8 @@ import { RetrySelection, retryableItems } from './retry-selection.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
 /**
- * The summary of a run for which there is nothing to do: it is finished, or with `retry`, has no retryable errors.
- * Failure('usage') for a retry of a run that is not finished.
+ * The summary of a run with nothing to do: it is finished or, with `retry`, has no retryable errors. Failure('usage')
+ * for a retry of a run that is not finished.
  */
 export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSignal): Promise<Summary | null> {
   const finished = await finishedSummary(run.dir);
@@ -23,10 +23,10 @@ export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSigna
   return (await retryableItems(run.dir, signal)).size === 0 ? finished : null;
 }
 
-/** The pass that a run is in. */
+/** The current pass of a run. */
 interface LatestPass {
   readonly pass: number;
-  /** Null while it is not closed. */
+  /** Null until it is closed. */
   readonly items: number | null;
   /** The shards left to feed; null if everything is committed. */
   readonly due: DuePass | null;
@@ -35,13 +35,13 @@ interface LatestPass {
 interface DuePass {
   readonly pass: number;
   readonly planned: PlannedPass;
-  /** The items of a retry pass; null for the first, which has all. */
+  /** The items of a retry pass; null for the first pass, which has all items. */
   readonly selection: RetrySelection | null;
 }
 
 /**
- * The latest pass of a plan, or with `retry` a new one if that is closed. All passes before it are committed: a pass begins
- * only when the run was finished.
+ * The latest pass of a plan, or with `retry` a new one if that is closed. All passes before it are committed: a pass
+ * begins only when the run is finished.
  */
 export async function latestPass(
   run: Run,
@@ -70,7 +70,9 @@ export async function latestPass(
   return { pass, items: closed?.items ?? null, due: { pass, planned, selection } };
 }
 
-/** The items of a pass. For a closed one they come from its plan: errors.jsonl may already be that pass's own. */
+/**
+ * Selects the items of a pass. For a closed pass they come from its plan: errors.jsonl may already be that pass's own.
+ */
 async function selectItems(
   run: Run,
   pass: number,

@@ -18,7 +18,7 @@ import { type Feeder, readFeeder } from './control/feed-claim.ts';
 import type { Run } from './create-run.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
-/** Enough to know that the file is ours; what the configuration holds was validated when it was frozen. */
+/** Just enough to recognise our file; the configuration was validated when it was frozen. */
 const Record = z.looseObject({
   schema: z.literal(1),
   run: z.string().min(1),
@@ -32,8 +32,8 @@ const Record = z.looseObject({
 });
 
 /**
- * Opens a run directory. Failure `usage` when it is none, `purged` when it was purged, `internal` when its list of sources cannot be read, has changed,
- * or leads out of the corpora.
+ * Opens a run directory. Failure `usage` when it is not one, `purged` when it was purged, `internal` when its list of
+ * sources cannot be read, has changed, or leads out of the corpora.
  */
 export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
@@ -44,7 +44,7 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const sources: SourceSnapshot[] = [];
   const bounds = new CorpusBounds(record.config.sources);
   try {
-    // Read before it is hashed: what is no list at all ends at its first line.
+    // Read before it is hashed: a file that is not a source list fails on its first line.
     for await (const batch of readSources(list, { signal })) {
       for (const source of batch) {
         const outside = bounds.pathOutside(source);
@@ -55,7 +55,7 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
         sources.push(source);
       }
     }
-    // Files that were taken from the list would end the run as if they had never been in it.
+    // If files were removed from the list, the run would end as if they had never been in it.
     const { sha256 } = await hashFile(list, { signal });
     if (sha256 === record.sources_sha256) return { dir, record, sources };
   } catch (error) {
@@ -65,7 +65,7 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   throw new Failure('internal', `${path}: ${RUN_FILES.sources} is not as it was when the run was created`);
 }
 
-/** The failure of a directory without a valid run.json: it never was a run directory, or the file was damaged. */
+/** The failure for a directory without a valid run.json: it never was a run directory, or the file was damaged. */
 export async function notARun(path: string, signal: AbortSignal): Promise<Failure> {
   const dir = resolve(path);
   if (await isRunFileChanged(dir, signal)) return runFileChanged(path);
@@ -73,7 +73,7 @@ export async function notARun(path: string, signal: AbortSignal): Promise<Failur
   return new Failure('usage', `${path} is not a run directory: ${why}`);
 }
 
-/** The failure of a run whose run.json is not the file that its log began with. */
+/** The failure for a run whose run.json is not the file that its log began with. */
 export function runFileChanged(path: string): Failure {
   return new Failure(
     'internal',
@@ -81,7 +81,7 @@ export function runFileChanged(path: string): Failure {
   );
 }
 
-/** The contents of run.json in a directory; null when it is not a run directory. */
+/** Reads run.json in a directory; null when it is not a run directory. */
 export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   try {
     const parsed: unknown = JSON.parse((await readRunFile(dir, RUN_FILES.run)).toString());
@@ -91,17 +91,17 @@ export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   }
 }
 
-/** What is wrong with a run directory that cannot be read, for people. */
+/** Human-readable reason why a run directory cannot be read. */
 export function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   return `its files cannot be read${code}`;
 }
 
-/** How many run directories of the output folder are examined, newest first. */
+/** Maximum run directories of the output folder to examine, newest first. */
 const LOOK_AT = 200;
 
-/** A run that has not begun after this long never will, in milliseconds. */
+/** After this many milliseconds, a run that has not begun never will. */
 const BEGINS_WITHIN_MS = 60_000;
 
 /** A run that is not finished. */
@@ -111,7 +111,10 @@ interface UnfinishedRun {
   readonly isRunning: boolean;
 }
 
-/** Whether the process of a feeder exists, or is on another machine. A killed one has a heartbeat for some seconds more. */
+/**
+ * Whether the process of a feeder exists or is on another machine. A killed feeder's heartbeat stays recent for some
+ * seconds.
+ */
 function mayBeThere({ host, pid }: Feeder): boolean {
   if (host !== hostname()) return true;
   try {
@@ -121,7 +124,7 @@ function mayBeThere({ host, pid }: Feeder): boolean {
   }
 }
 
-/** The newest other run of the same sources that is not finished; null when there is none. */
+/** Finds the newest other unfinished run of the same sources; null when there is none. */
 export async function findUnfinished({ dir: own, record: { config } }: Run): Promise<UnfinishedRun | null> {
   const wanted = JSON.stringify(config.sources.map((source) => source.path));
   let names: string[];

@@ -25,7 +25,7 @@ export interface PassPlan {
   readonly planned: PlannedPass;
   readonly plan: Pick<PlanWriter, 'append' | 'change'>;
   readonly isCommitted: (shard: number) => boolean;
-  /** Takes a shard whose line is on disk; waits while as many as allowed are under way. */
+  /** Takes a shard whose line is on disk; waits while the maximum number of shards is in progress. */
   readonly submit: (shard: Shard, signal: AbortSignal) => Promise<void>;
   readonly progress: PlanProgress;
   /** Media files that need not be read again; if undefined, all are read. */
@@ -35,14 +35,14 @@ export interface PassPlan {
 
 /**
  * Reads the sources in order, plans shards and submits them: each is on disk in the plan before it is submitted. After
- * an interruption the same walk submits again what is planned and not committed, then continues planning; sources that
+ * an interruption, the same walk resubmits planned shards that are not committed, then continues planning; sources that
  * are completely planned and committed are skipped unread. Resolves when the pass is closed in the plan.
  */
 export async function planPass(input: PassPlan): Promise<void> {
   await new PassPlanner(input).run();
 }
 
-/** How long reading may go on before others on the event loop have their turn. */
+/** Maximum time to read before yielding to the event loop, in milliseconds. */
 const TURN_MS = 2;
 
 class PassPlanner {
@@ -50,12 +50,12 @@ class PassPlanner {
   readonly #snapshots: SourceSnapshots;
   readonly #cutter: ShardCutter;
   readonly #itemsBySource: number[];
-  /** What a trial judges; undefined: everything. A retry pass reads again what the first pass chose. */
+  /** Records that a trial judges; undefined to judge everything. A retry pass rereads what the first pass selected. */
   readonly #records: RecordSelection | undefined;
-  /** In a trial: the source that is being read, and what was counted before it. */
+  /** In a trial: the source that is being read, and the counts before it. */
   #before: RecordsBefore | undefined;
   #shards: number;
-  /** When others on the event loop last had their turn. */
+  /** Time of the last yield to the event loop. */
   #yieldedMs = performance.now();
 
   constructor(input: PassPlan) {
@@ -122,7 +122,7 @@ class PassPlanner {
       await this.#lose(source, { from: seq, to: next + 1 });
       return next + 1;
     }
-    // The plan says which items there are, whatever the file contains now.
+    // The plan determines which items exist, whatever the file contains now.
     await this.#lose(source, { from: end, to: next });
     return Math.max(end, next);
   }
@@ -144,7 +144,7 @@ class PassPlanner {
     );
   }
 
-  /** Submits what a source contains, but nothing from the seq `limit` on; returns the seq after the last item. */
+  /** Submits the items of a source with seqs below `limit`; returns the seq after the last item. */
   async #read(source: SourceSnapshot, firstSeq: number, limit: number | null): Promise<number> {
     const { record, selection, progress, readBefore, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
@@ -166,7 +166,7 @@ class PassPlanner {
     for await (const items of readSource(source, config, seq, options)) {
       seq += items.length;
       await this.#place(items.filter(wanted), source);
-      // Readers can go on from memory for a long time; judging and committing share this event loop.
+      // Readers can run from memory for a long time; judging and committing share this event loop.
       if (performance.now() - this.#yieldedMs > TURN_MS) {
         await setImmediate();
         this.#yieldedMs = performance.now();
@@ -176,7 +176,7 @@ class PassPlanner {
     return limit === null ? seq : Math.min(seq, limit);
   }
 
-  /** Settles items whose content can no longer be read. */
+  /** Resolves items whose content can no longer be read. */
   async #lose(source: SourceSnapshot, seqs: Parameters<typeof changedItems>[1]): Promise<void> {
     for (const items of changedItems(source, seqs)) {
       this.#records?.addUnreadable(items.length);
@@ -185,8 +185,8 @@ class PassPlanner {
   }
 
   /**
-   * Whether a trial has all its records before a source. It had not when an earlier process reached the source that it
-   * noted last.
+   * Whether a trial had all its records before a source. It had not if an earlier process reached the source: see the
+   * last one noted.
    */
   #isOver({ source }: SourceSnapshot): boolean {
     const noted = this.#input.planned.records?.source ?? -1;
@@ -194,8 +194,8 @@ class PassPlanner {
   }
 
   /**
-   * Begins to count the records of a source, from what an earlier process noted. Earlier sources are read again only for
-   * what is planned of them, and so are all sources in a retry pass: their records are counted already.
+   * Starts counting the records of a source, from the counts noted by an earlier process. Earlier sources are reread
+   * only for their planned items, and so are all sources in a retry pass: their records are counted already.
    */
   #enter({ source }: SourceSnapshot): void {
     if (this.#records === undefined) return;
@@ -206,7 +206,7 @@ class PassPlanner {
     this.#before = { source, ...this.#records.counts };
   }
 
-  /** Puts items into the shards they were planned in, or else into new ones, and submits the full ones. */
+  /** Puts items into the shards they were planned in, or otherwise into new ones, and submits the full shards. */
   async #place(items: readonly Item[], source: SourceSnapshot): Promise<void> {
     const { planned, progress } = this.#input;
     const cut: CutShard[] = [];
@@ -221,8 +221,8 @@ class PassPlanner {
   }
 
   /**
-   * Outcomes are checked against the plan's hash of the items. Where the source is not what it was, the plan notes the
-   * new hash first.
+   * Resubmits a planned shard. Outcomes are checked against the plan's hash of the items, so if the source has changed,
+   * the plan notes the new hash first.
    */
   async #resubmit({ shard, line }: CutShard): Promise<void> {
     const { plan, submit, signal } = this.#input;

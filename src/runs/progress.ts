@@ -3,44 +3,44 @@ import type { Shard, ShardResult } from '../domain/shard.ts';
 import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import type { ShardCounts } from '../record/shard-tally.ts';
 
-/** How far planning has got. */
+/** Receives the progress of planning. */
 export interface PlanProgress {
-  /** More items were read and planned. */
+  /** Reports that more items were read and planned. */
   planned(items: number): void;
-  /** Bytes read of the source that is being read. */
+  /** Reports the bytes read of the current source. */
   sourceAt(bytes: number): void;
   sourceDone(source: SourceSnapshot): void;
-  /** Nothing more will be planned. */
+  /** Reports that nothing more will be planned. */
   close(): void;
 }
 
-/** How far a run in progress has got. Items of its current pass; those that are committed have an outcome in the log. */
+/** Progress of a run. Counts items of its current pass; committed items have an outcome in the log. */
 export interface RunView {
-  /** Items planned so far, and whether that is all. */
+  /** Items planned so far, and whether these are all. */
   readonly planned: number;
   readonly planClosed: boolean;
   /**
-   * Items handed to the guards so far, and those of them that have an outcome, committed or not. Null where another
-   * process has the items judged.
+   * Items handed to the guards so far, and those with an outcome, committed or not. Null if another process has the
+   * items judged.
    */
   readonly sent: number | null;
   readonly answered: number | null;
-  /** Verdicts that are committed. */
+  /** Committed verdicts. */
   readonly judged: number;
-  /** Verdicts to review and to block. */
+  /** Committed verdicts with decision `review` and `block`. */
   readonly review: number;
   readonly block: number;
-  /** Reused verdicts among them that this process committed; null where another process commits. */
+  /** Reused verdicts among them that this process committed; null if another process commits. */
   readonly reused: number | null;
-  /** Errors that are committed. */
+  /** Committed errors. */
   readonly errors: number;
-  /** Share of the sources' bytes that was read, 0 … 1. */
+  /** Fraction of the sources' bytes that was read, 0 … 1. */
   readonly readShare: number;
-  /** The cause of a delay in a few words, or null. */
+  /** Cause of a delay in a few words, or null. */
   readonly note: string | null;
 }
 
-/** Counts the items between planning and the log in the process that judges them, for display. */
+/** Counts the items between planning and the log, for display, in the process that judges them. */
 export class StageCounts {
   #beingJudged = 0;
   #waitingForCommit = 0;
@@ -51,7 +51,7 @@ export class StageCounts {
     return this.#beingJudged;
   }
 
-  /** Items that have an outcome which is not committed yet. */
+  /** Items with an outcome that is not committed yet. */
   get waitingForCommit(): number {
     return this.#waitingForCommit;
   }
@@ -61,25 +61,25 @@ export class StageCounts {
     return this.#reused;
   }
 
-  /** A shard is handed to the guards. */
+  /** Counts a shard that is handed to the guards. */
   sent({ items }: Shard): void {
     this.#beingJudged += items.length;
   }
 
-  /** Each item of a shard has an outcome. */
+  /** Counts a shard of which each item has an outcome. */
   judged({ shard }: ShardResult): void {
     this.#beingJudged -= shard.items.length;
     this.#waitingForCommit += shard.items.length;
   }
 
-  /** The outcomes of a shard are committed. */
+  /** Counts a shard whose outcomes are committed. */
   committed({ shard }: ShardResult): void {
     this.#waitingForCommit -= shard.items.length;
     this.#reused += shard.items.filter(hasReusedVerdict).length;
   }
 }
 
-/** Counts how far planning has got, for display. */
+/** Counts the progress of planning, for display. */
 export class RunProgress implements PlanProgress {
   readonly #totalBytes: number;
   #doneBytes = 0;
@@ -108,7 +108,10 @@ export class RunProgress implements PlanProgress {
     this.#closed = true;
   }
 
-  /** How far the run has got, with what is committed of its pass. `stages`: of the process that judges, if it is this one. */
+  /**
+   * The run's progress, given the committed counts of its pass. `stages` are those of the judging process, if it is
+   * this one.
+   */
   view(
     { items, errors, review, block }: ShardCounts,
     stages: StageCounts | null,
@@ -130,7 +133,7 @@ export class RunProgress implements PlanProgress {
   }
 }
 
-/** A commit counts a moment before its shard leaves the stage, so no stage may exceed the one before it. */
+/** A commit is counted just before its shard leaves the stage, so this limits each stage to the one before it. */
 function stagesAfter(
   committed: number,
   planned: number,

@@ -11,7 +11,7 @@ import type { Run } from './create-run.ts';
  */
 type RunEnd = 'complete' | 'incomplete' | 'gate' | 'not-judged';
 
-/** Exit status of a command that took a run to this end; commands of `--on-finish` receive it too. */
+/** Exit status of a command that took a run to this end; `--on-finish` commands receive it too. */
 export const EXIT_STATUS: Readonly<Record<RunEnd, number>> = {
   complete: 0,
   incomplete: 1,
@@ -29,7 +29,7 @@ export function resultOf(run: Run, continued: Continued): RunResult {
   return { run, ...continued, end: runEnd(run.record.config, continued.summary) };
 }
 
-/** How a run ended, by its summary. */
+/** Determines how a run ended, from its summary. */
 export function runEnd(config: RunConfig, summary: Summary): RunEnd {
   if (summary.status === 'incomplete') return 'incomplete';
   if (summary.gates.some(({ tripped }) => tripped)) return 'gate';

@@ -17,27 +17,27 @@ import type { StageCounts } from './progress.ts';
 import { clearMarker, RunCancelled, setMarker } from './control/control-files.ts';
 
 /**
- * Shards of a run in one process: waiting to be judged, being judged, and waiting to be committed. More are being judged
- * than the guards can work on: of each shard, some texts wait for others of their length, and some for the version
- * reading that makes them verdicts. The guard pool admits what it can use.
+ * Shards of a run in one process: waiting to be judged, being judged, and waiting to be committed. More are being
+ * judged than the guards can work on: some texts of each shard wait for others of their length, and some for the
+ * version reading that makes them verdicts. The guard pool admits what it can use.
  */
 const WAITING_SHARDS = 8;
 const SHARDS_IN_FLIGHT = 64;
 const MAX_WAITING_RESULTS = 8;
-/** Results that can share one fsync of the log. */
+/** Maximum results that share one fsync of the log. */
 const MAX_COMMITS_IN_FLIGHT = 16;
-/** Content between planning and the log, in bytes: shards are small, except for those of one large item. */
+/** Maximum content between planning and the log, in bytes: shards are small, except those of one large item. */
 const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
 interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
   readonly log: Pick<LogWriter, 'runDir' | 'diskFull' | 'epoch' | 'isCommitted' | 'commit' | 'commitChecks'>;
   readonly judge: Judge;
-  /** Settles the items of a shard that need not be judged. */
+  /** Resolves the items of a shard that need not be judged. */
   readonly reuse: BracketedReuse;
   readonly stages: StageCounts;
-  /** Takes a result that is committed. */
+  /** Called with each committed result. */
   readonly committed: (result: ShardResult) => Promise<void>;
-  /** Aborted when no new shard may begin; what is in flight is judged and committed. */
+  /** Aborted when no new shard may begin; shards in flight are judged and committed. */
   readonly drain: AbortSignal;
   /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
@@ -57,9 +57,9 @@ interface PlannedResult {
 }
 
 /**
- * Runs one pass in this process: planning, judging and committing side by side, each waiting for the next only
- * through a bounded queue. Resolves when the plan is closed and committed, and the guards have passed the canaries once
- * more; rejects with Failure `interrupted` when it was drained or stopped before, otherwise with the failure of the first stage that failed.
+ * Runs one pass in this process: planning, judging and committing run concurrently and are coupled only by bounded
+ * queues. Resolves when the plan is closed and committed, and the guards have passed the canaries once more. Rejects
+ * with Failure `interrupted` when drained or stopped before, otherwise with the failure of the first stage that failed.
  */
 export async function runPass(input: PassInput): Promise<void> {
   const shards = new LocalQueue<PlannedShard>(WAITING_SHARDS);
@@ -81,7 +81,7 @@ export async function runPass(input: PassInput): Promise<void> {
     try {
       await work();
     } catch (error) {
-      // A timer reports an abort with an error of its own, which is not the signal's reason.
+      // A timer reports an abort with its own error instead of the signal's reason.
       const aborted = error instanceof Error && error.name === 'AbortError';
       if (input.stop.aborted && aborted) failed.abort(input.stop.reason);
       else if (!input.drain.aborted || !(aborted || error === input.drain.reason)) failed.abort(error);

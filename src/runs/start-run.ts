@@ -13,8 +13,8 @@ import { unheardClips } from './unheard-clips.ts';
 
 export interface JudgeRunOptions extends RunOptions {
   /**
-   * How to connect to the guards of a run. Called before anything is written; throws Failure('usage') for guards that
-   * cannot be used as they are configured.
+   * Opens the guards of a run. Called before anything is written; throws Failure('usage') for guards that cannot be
+   * used as configured.
    */
   readonly guards: (config: RunConfig) => Promise<OpenGuards>;
   /** Ed25519 private key that signs the manifest; null for an unsigned one. */
@@ -24,8 +24,8 @@ export interface JudgeRunOptions extends RunOptions {
 const GENERATION: OptionalKind = { requestType: 'generation', modality: 'text' };
 
 /**
- * Creates a run and takes it to its end in this process. The guards are connected before the run directory is created.
- * Rejects with a Failure: `usage` for sources or guards that cannot be used, the others as continueRun.
+ * Creates a run and completes it in this process. The guards are connected before the run directory is created. Rejects
+ * with a Failure: `usage` for sources or guards that cannot be used, others as in continueRun.
  */
 export async function startRun(config: RunConfig, options: JudgeRunOptions): Promise<RunResult> {
   const { drain, report } = options;
@@ -46,9 +46,9 @@ export async function startRun(config: RunConfig, options: JudgeRunOptions): Pro
 }
 
 /**
- * Takes a run from the state in its directory to its end, in this process. The guards are connected only if there is
- * something to judge: a run may lack nothing but its final files. Rejects with a Failure: `usage` for a directory that is
- * no run or not trusted, and for guards that cannot be used; the others as continueRun.
+ * Continues a run from the state in its directory to its end, in this process. The guards are connected only if there
+ * is something to judge: a run may lack only its final files. Rejects with a Failure: `usage` for a directory that is
+ * not a run or not trusted, and for guards that cannot be used; others as in continueRun.
  */
 export async function resumeRun(dir: string, options: JudgeRunOptions & ResumeOptions): Promise<RunResult> {
   const { drain, report, retry } = options;
@@ -106,7 +106,10 @@ async function judgeRun(
   return resultOf(run, continued);
 }
 
-/** Reports the guards that are out now, and from now on when the last one goes out and when one comes back. */
+/**
+ * Reports the guards that are unavailable now, and later when the last one becomes unavailable and when one is ready
+ * again.
+ */
 function reportGuards(pool: GuardPool, report: Report): void {
   for (const { name, state } of pool.status()) {
     if (state.name === 'out') report({ kind: 'guard-out', guard: name, reason: state.reason });

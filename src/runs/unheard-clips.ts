@@ -2,22 +2,24 @@ import { extname } from 'node:path';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 
-/** Usual file extensions of clips. What a file really is, its content tells when it is read. */
+/** Usual file extensions of audio clips. The real type is detected from the content later. */
 const CLIP_EXTENSIONS: ReadonlySet<string> = new Set(
   '.mp3 .wav .flac .ogg .oga .opus .m4a .aac .wma .amr .aif .aiff .au .caf .ape .wv .mpc .dsf'.split(' '),
 );
 
-/** Clips that will not be judged, because no guard has a probe for them. */
+/** Audio clips that will not be judged, because no guard has a probe for them. */
 export interface UnheardClips {
   /** Guards in use. */
   readonly guards: number;
-  /** Files with the extension of a clip; null when only reading their manifest tells which of them have a transcript. */
+  /**
+   * Files with an audio extension; null if which of them have a transcript is only known once their manifest is read.
+   */
   readonly clips: number | null;
   /** Whether clips with a transcript are judged. */
   readonly onlyWithoutTranscript: boolean;
 }
 
-/** The clips among the sources that no guard judges; null when there are none. */
+/** Finds the audio clips among the sources that no guard judges; null when there are none. */
 export async function unheardClips(
   sources: readonly SourceSnapshot[],
   pool: Pick<GuardPool, 'notJudged' | 'status'>,
@@ -38,7 +40,7 @@ export async function unheardClips(
   if (clips.with + clips.listed > 0 && (await unheard(true))) {
     return { guards, clips: all, onlyWithoutTranscript: false };
   }
-  // A manifest may describe some of the clips and not the others, which is seen when it is read.
+  // A manifest may describe only some of the clips, which is not known before it is read.
   if (clips.listed > 0) return { guards, clips: null, onlyWithoutTranscript: true };
   return clips.without === 0 ? null : { guards, clips: clips.without, onlyWithoutTranscript: true };
 }

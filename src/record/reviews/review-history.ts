@@ -36,9 +36,9 @@ const RELEASE = HEAD.extend({
 });
 
 /**
- * What people decided on the contents of a folder of runs, as far as it was read: a hash-chained file beside the runs, to which
- * several processes append. A decision is one on the content, in whichever run it was made; on an item without a content
- * hash it is one on that item.
+ * What people decided on the content in a folder of runs, up to the last entry read: a hash-chained file next to the
+ * runs, to which several processes append. A decision applies to the content, in whichever run it was made; for an item
+ * without a content hash, it applies to that item.
  */
 export class ReviewHistory {
   protected readonly file: ChainedFile;

@@ -16,12 +16,12 @@ export class RunCancelled extends Failure {
 }
 
 /**
- * Each is an empty file in the `control` folder of a run. Requests to the run; `unchecked`: everything is committed, and the
- * guards have not passed the canaries after it.
+ * Markers are empty files in the `control` folder of a run. They are requests to the run, except `unchecked`:
+ * everything is committed, but the guards have not passed the canaries after it.
  */
 type Marker = 'paused' | 'cancelled' | 'unchecked';
 
-/** The folder `control` of a run directory. */
+/** Path of the `control` folder of a run directory. */
 export function controlFolder(runDir: string): string {
   return join(runDir, RUN_FILES.control);
 }

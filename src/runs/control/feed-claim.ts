@@ -56,15 +56,15 @@ export class FeedClaim {
     const path = join(controlFolder(runDir), feedName(epoch));
     this.#timer = setInterval(() => {
       const now = new Date();
-      // A failed heartbeat needs no handling: it is missing, which is the signal.
+      // A failed heartbeat needs no handling: its absence is the signal.
       lutimes(path, now, now).catch(() => {});
     }, HEARTBEAT_MS);
     this.#timer.unref();
   }
 
   /**
-   * Claims the next epoch; the first is 1. Failure('purged') for a run that is purged at this moment. On a full disk it rejects with the system's error, and the current feeder keeps
-   * its claim.
+   * Claims the next epoch; the first is 1. Failure('purged') for a run that is being purged. On a full disk it rejects
+   * with the system's error, and the current feeder keeps its claim.
    */
   static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
     await makeControlFolder(runDir);
@@ -96,7 +96,7 @@ export class FeedClaim {
     }
   }
 
-  /** Stops the heartbeat; the run then has no feeder. Idempotent. */
+  /** Stops the heartbeat: the run then has no feeder. Idempotent. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     // Backdates the last heartbeat: the feeder counts as dead at once.
@@ -105,8 +105,8 @@ export class FeedClaim {
 }
 
 /**
- * Whether the claim of an epoch is the latest. It is asked for every shard, so it does not list the folder: epochs are taken
- * without gaps, so it looks only for those behind this one.
+ * Whether the claim of an epoch is the latest. Called for every shard, so it does not list the folder: epochs are
+ * claimed without gaps, so it only checks for later ones.
  */
 export async function claimState(
   runDir: string,
@@ -120,7 +120,7 @@ export async function claimState(
   return ((await claimBytes(runDir, epoch)) ?? 0) > 0 ? 'latest' : 'missing';
 }
 
-/** The highest feed epoch of a run; 0 when it was never fed. */
+/** The highest feed epoch of a run; 0 if it was never fed. */
 async function latestFeedEpoch(runDir: string): Promise<number> {
   for (const epoch of (await listNumbers(runDir)).reverse()) {
     if (((await claimBytes(runDir, epoch)) ?? 0) > 0) return epoch;
@@ -157,7 +157,7 @@ async function writeClaim(
       `${JSON.stringify({ host: hostname(), pid: process.pid, at: new Date().toISOString(), ...more })}\n`,
     );
   } catch (error) {
-    // It stays, empty: without it there would be a gap, if another process took the epoch behind it.
+    // The empty file stays: deleting it would leave a gap if another process took the next epoch.
     await file.truncate();
     throw error;
   } finally {
@@ -180,7 +180,7 @@ export async function readFeeder(runDir: string): Promise<Feeder | null> {
   }
 }
 
-/** The key of the claim of an epoch; null when it has none that can be read. */
+/** Reads the key of an epoch's claim; null if there is no readable one. */
 export async function feedKey(runDir: string, epoch: number): Promise<string | null> {
   try {
     return (await readClaim(join(controlFolder(runDir), feedName(epoch)))).key ?? null;
@@ -194,7 +194,7 @@ async function readClaim(path: string): Promise<z.output<typeof RECORD>> {
   return RECORD.parse(JSON.parse(bytes.toString()));
 }
 
-/** Whether a process that judges without a fleet has claimed the run after the feeder of an epoch. */
+/** Whether a process that judges without a fleet claimed the run after the feeder of an epoch. */
 export async function wasTakenOver(runDir: string, epoch: number): Promise<boolean> {
   const feeder = await readFeeder(runDir);
   return feeder !== null && feeder.epoch > epoch && !feeder.fleet;
@@ -204,7 +204,7 @@ function feedName(epoch: number): string {
   return `feed-${String(epoch).padStart(4, '0')}.json`;
 }
 
-/** The epochs that were taken, in ascending order. */
+/** Lists the claimed epochs in ascending order. */
 async function listNumbers(runDir: string): Promise<number[]> {
   let names: string[];
   try {

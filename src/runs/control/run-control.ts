@@ -54,7 +54,7 @@ export class RunControl {
       if (paused !== this.#paused) this.#say(paused ? 'the run is paused' : 'the run continues');
       this.#paused = paused;
     } catch {
-      // While the folder cannot be read, the last known state stays.
+      // While the folder cannot be read, the last known state is kept.
     }
   }
 }

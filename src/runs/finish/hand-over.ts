@@ -14,8 +14,8 @@ interface HandOverOptions {
 }
 
 /**
- * Notes the chain head of a finished run, where that is asked for. Failure('service') when that fails; Failure('internal')
- * when the run was finished earlier and its record does not verify: it may have been forged since, so nobody is told its head.
+ * Notes the chain head of a finished run if requested. Failure('service') when that fails; Failure('internal') when the
+ * run was finished earlier and its record does not verify: it may have been forged since, so its head is not published.
  */
 export async function handOver(
   { run, summary, worked }: RunResult,

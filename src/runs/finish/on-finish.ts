@@ -3,9 +3,9 @@ import { Failure } from '../../domain/failure.ts';
 
 /** Default timeout of the command, in milliseconds. */
 const MAX_MS = 60_000;
-/** Max bytes of its stderr to show when it fails. */
+/** Maximum bytes of its stderr to show when it fails. */
 const MAX_SAID = 4096;
-/** How long its child processes may hold its stderr open after it has exited, in milliseconds. */
+/** How long its child processes may keep its stderr open after it has exited, in milliseconds. */
 const CLOSING_MS = 1000;
 /** Our own variables, some of which are secrets. */
 const OURS = /^(GUARD|REDIS|OPENAI)/;
@@ -43,7 +43,7 @@ export async function runOnFinish(input: OnFinishInput): Promise<void> {
   });
   // The timeout option of spawn keeps running, and the process alive, when the program cannot be started.
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-  // A command need not read it.
+  // A command need not read its input.
   child.stdin.on('error', () => undefined).end(text);
   let said = Buffer.alloc(0);
   child.stderr.on('data', (bytes: Buffer) => {

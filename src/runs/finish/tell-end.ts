@@ -13,13 +13,13 @@ interface RunEnded {
   readonly run: Run;
   /** Exit status of the command. */
   readonly status: number;
-  /** Null unless the run came to its end, and its record holds. */
+  /** Null unless the run ended and its record is valid. */
   readonly summary: Summary | null;
 }
 
 interface TellOptions {
   readonly afterFinish: Pick<AfterFinish, 'onFinish' | 'webhookSecret'>;
-  /** Absolute; the command is run in it. */
+  /** Absolute working directory for the command. */
   readonly cwd: string;
   /** Environment of this process; the command inherits all but our own variables. */
   readonly env: NodeJS.ProcessEnv;
@@ -29,12 +29,12 @@ interface TellOptions {
   readonly clock?: Clock;
 }
 
-/** How long a command of a process that was told twice to end has still, in milliseconds. */
+/** Time left for the command of a process that was told twice to end, in milliseconds. */
 const AT_ONCE_MS = 10_000;
 
 /**
- * Tells the program or the webhook of `onFinish` how the work on a run ended: as JSON without content. Returns what went
- * wrong with it, which is never the run's failure; null for nothing.
+ * Notifies the program or the webhook of `onFinish` how the work on a run ended: as JSON without content. Returns what
+ * went wrong with it, which never counts as the run's failure; null if nothing did.
  */
 export async function tellEnd(ended: RunEnded, options: TellOptions): Promise<Failure | null> {
   const { afterFinish, cwd, env, clock } = options;
@@ -64,7 +64,7 @@ export async function tellEnd(ended: RunEnded, options: TellOptions): Promise<Fa
   }
 }
 
-/** What the program and the webhook are told: names and counts. */
+/** Payload for the program and the webhook: names and counts. */
 function noticeOf({ run, status, summary }: RunEnded): object {
   return {
     schema: 1,

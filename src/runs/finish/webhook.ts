@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 
 const TRIES = 5;
-/** Per try, in milliseconds. */
+/** Timeout per try, in milliseconds. */
 const MAX_MS = 10_000;
-/** Before the second try, in milliseconds; twice as long before each later one. */
+/** Delay before the second try, in milliseconds; it doubles for each later one. */
 const FIRST_WAIT_MS = 1000;
 
 interface Post {
@@ -15,7 +15,7 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** Tells the time of a try, and waits for the next one. */
+/** Gives the time of a try, and waits for the next one. */
 export interface Clock {
   now(): number;
   wait(ms: number, signal: AbortSignal): Promise<unknown>;
@@ -27,8 +27,8 @@ const CLOCK: Clock = {
 };
 
 /**
- * Posts JSON to a webhook until it answers with a status of 2xx: five times, 10 s each. Redirects are not followed.
- * Failure('service') names the host and the last reason; rejects with an AbortError when aborted.
+ * Posts JSON to a webhook until it answers with a 2xx status: up to five tries of 10 s each. Redirects are not
+ * followed. Failure('service') names the host and the last reason; rejects with an AbortError when aborted.
  */
 export async function postWebhook({ url, secret, body, signal }: Post, clock = CLOCK): Promise<void> {
   let reason = '';
@@ -57,7 +57,9 @@ export async function postWebhook({ url, secret, body, signal }: Post, clock = C
   );
 }
 
-/** The value of the header: the time in seconds since 1970, and the HMAC-SHA256 of that, a dot, and the body. */
+/**
+ * Value of the signature header: the time in seconds since 1970, and the HMAC-SHA256 of that time, a dot, and the body.
+ */
 function signatureOf(body: string, secret: KeyObject, seconds: number): string {
   const hmac = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
   return `t=${seconds},v1=${hmac}`;

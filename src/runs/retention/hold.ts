@@ -17,14 +17,17 @@ const HOLD = z.strictObject({
   /** ISO 8601, UTC. */
   at: z.string(),
   by: z.string(),
-  /** Why, in the words of who held it. */
+  /** Reason in the words of the person who held it. */
   reason: z.string().nullable(),
 });
 
 /** Exempts a run from every deletion. Not part of the record. */
 export type Hold = Readonly<z.output<typeof HOLD>>;
 
-/** Null for a run that is not held. Failure('internal') for a hold that cannot be read: it still holds the run. */
+/**
+ * Reads the hold of a run; null for a run that is not held. Failure('internal') for a hold that cannot be read: it
+ * still holds the run.
+ */
 export async function readHold(runDir: string): Promise<Hold | null> {
   const path = join(controlFolder(runDir), HELD_FILE);
   try {
@@ -39,14 +42,15 @@ export async function readHold(runDir: string): Promise<Hold | null> {
   }
 }
 
-/** Holds a run, in place of an earlier hold. Failure('purged') when there is nothing left to hold. */
+/** Holds a run, replacing an earlier hold. Failure('purged') when there is nothing left to hold. */
 export async function holdRun(runDir: string, hold: Omit<Hold, 'schema'>): Promise<void> {
   await assertNotPurged(runDir);
   await assertOwnRun(runDir);
   await makeControlFolder(runDir);
   const path = join(controlFolder(runDir), HELD_FILE);
   await replaceDurably(path, `${JSON.stringify({ schema: 1, ...hold }, null, 2)}\n`, `${path}.tmp`);
-  // A purge that began meanwhile looks for a hold after it has written its note: one of the two always sees the other.
+  // A purge that began in the meantime looks for a hold after it has written its note: one of the two always sees the
+  // other.
   if ((await readPurged(runDir)) === null) return;
   await releaseRun(runDir);
   throw new Failure('usage', 'the run is being purged at this moment: look at it again, then hold it');

@@ -14,15 +14,15 @@ import { readHold } from './hold.ts';
 const FOLDERS: ReadonlySet<string> = new Set([RUN_FILES.log, RUN_FILES.review, RUN_FILES.control]);
 const OURS: ReadonlySet<string> = new Set<string>(Object.values(RUN_FILES));
 
-/** The files of a run directory, by their paths in it. */
+/** The files of a run directory, by their relative paths. */
 interface Leftovers {
-  /** What a purge deletes. */
+  /** Files that a purge deletes. */
   readonly files: readonly string[];
   /** Files that we did not write. A purge leaves them. */
   readonly foreign: readonly string[];
 }
 
-/** The files that a purge of this run deletes. The log comes first: all others can be made from it. */
+/** Lists the files that a purge of this run deletes. The log comes first: all others can be made from it. */
 export async function purgeableFiles(runDir: string): Promise<Leftovers> {
   const files: string[] = [];
   const foreign: string[] = [];
@@ -59,10 +59,10 @@ export interface PurgeBy {
 }
 
 /**
- * Deletes what bears content, or names single items, of a finished run; configuration, plan, chain of commits, totals and
- * manifest stay. Writes purged.json first: from then on nothing takes the run for a whole one, and no process begins to work
- * on it. Finishes a purge that was interrupted. Returns the reason why the run was left as it was, or null. A caller has
- * checked that the run is finished.
+ * Deletes the files of a finished run that contain content or name single items; configuration, plan, chain of commits,
+ * totals and manifest stay. Writes purged.json first: from then on nothing takes the run for a complete one, and no
+ * process begins to work on it. Finishes a purge that was interrupted. Returns the reason why the run was left
+ * unchanged, or null. The caller must have checked that the run is finished.
  */
 export async function purgeRun(runDir: string, { by, now }: PurgeBy): Promise<string | null> {
   await assertOwnRun(runDir);
@@ -73,7 +73,7 @@ export async function purgeRun(runDir: string, { by, now }: PurgeBy): Promise<st
     purged = { schema: 1, run, at: now.toISOString(), by, pass, chain_head };
     await writePurged(runDir, purged);
   }
-  // Only while nothing is deleted: who claims or holds the run writes first, then looks for purged.json.
+  // Only while nothing is deleted: a process that claims or holds the run writes first, then looks for purged.json.
   if (await isWhole(runDir, manifest)) {
     const reason = await whyNotNow(runDir, manifest, purged);
     if (reason !== null) {
@@ -97,7 +97,7 @@ async function isWhole(runDir: string, { files }: Manifest): Promise<boolean> {
   return true;
 }
 
-/** Why a run whose record is whole may not be purged now. */
+/** Why a run with a complete record may not be purged now. */
 async function whyNotNow(runDir: string, manifest: Manifest, purged: Purged): Promise<string | null> {
   const held = await whyHeld(runDir);
   if (held !== null) return held;
@@ -106,7 +106,7 @@ async function whyNotNow(runDir: string, manifest: Manifest, purged: Purged): Pr
   return isLast && manifest.chain_head === purged.chain_head ? null : 'it was continued meanwhile';
 }
 
-/** Why a held run is not deleted; null for one that is not held. */
+/** Why a held run is not deleted; null for a run that is not held. */
 export async function whyHeld(runDir: string): Promise<string | null> {
   const hold = await readHold(runDir);
   if (hold === null) return null;

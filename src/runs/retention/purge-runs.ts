@@ -9,16 +9,16 @@ import { problemOf, readRunRecord } from '../open-run.ts';
 import { purgeableFiles, purgeRun, whyHeld, type PurgeBy } from './purge-run.ts';
 
 interface PurgeOptions extends PurgeBy {
-  /** Only runs that were finished at least this long ago, in milliseconds; null: whenever. */
+  /** Only runs that were finished at least this long ago, in milliseconds; null for any age. */
   readonly olderThanMs: number | null;
-  /** Deletes nothing, and says what it would do. */
+  /** Deletes nothing, only reports what it would do. */
   readonly dryRun: boolean;
   /** Only these runs; default: all. */
   readonly belongs?: (record: RunRecord) => boolean;
   readonly signal: AbortSignal;
 }
 
-/** What a purge did with a run, or with a dry run would do. */
+/** Result of a purge for one run; with a dry run, the expected result. */
 export interface PurgeResult {
   /** Name of its directory. */
   readonly run: string;
@@ -28,18 +28,18 @@ export interface PurgeResult {
    * something cannot be deleted.
    */
   readonly outcome: 'purged' | 'done' | 'young' | 'kept' | 'failed';
-  /** Why it was not purged; null for one that was. */
+  /** Why it was not purged; null if it was. */
   readonly reason: string | null;
-  /** Bytes that were freed. */
+  /** Bytes freed. */
   readonly bytes: number;
   /** Files in the directory that are not ours, and stay. */
   readonly foreign: readonly string[];
 }
 
 /**
- * Purges the finished runs among these directories that are neither held nor in use, and old enough; finishes purges that
- * were interrupted. Whatever is wrong with a run is its own problem. Rejects with the signal's reason when aborted, between
- * two runs.
+ * Purges those finished runs in these directories that are old enough and neither held nor in use; finishes purges that
+ * were interrupted. A problem with one run does not affect the others. Rejects with the signal's reason when aborted,
+ * between two runs.
  */
 export async function* purgeRuns(
   dirs: readonly string[],
@@ -74,7 +74,7 @@ async function purgeOne(dir: string, record: RunRecord | null, options: PurgeOpt
   return reason === null ? { outcome: 'purged', reason, bytes, foreign } : notPurged('kept', reason);
 }
 
-/** Null for a run that may be purged. */
+/** Why a run may not be purged; null if it may. */
 async function refusalOf(
   dir: string,
   record: RunRecord | null,

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 /** Names of directories that become runs: see `createRun` and `newStdinPath`. */
 const UNFINISHED = /^\.(?:\d{8}T\d{6}Z-.+-[0-9a-f]{4}|stdin)-[0-9a-f]{8}$/;
 
-/** A directory in which nothing was written for this long belongs to no process, in milliseconds. */
+/** A directory in which nothing was written for this long, in milliseconds, belongs to no process. */
 const ABANDONED_MS = 24 * 3_600_000;
 
 /**
- * Removes directories that killed processes left in a folder of runs before they became runs. They can hold what came
- * from stdin. What cannot be removed stays.
+ * Removes directories that killed processes left in a folder of runs before they became runs. They may hold data from
+ * stdin. Directories that cannot be removed stay.
  */
 export async function removeAbandoned(out: string): Promise<void> {
   const names = await readdir(out).catch(() => []);
@@ -18,7 +18,7 @@ export async function removeAbandoned(out: string): Promise<void> {
       if ((await lstat(dir)).isDirectory() && Date.now() - (await lastWritten(dir)) > ABANDONED_MS)
         await rm(dir, { recursive: true, force: true });
     } catch {
-      // Another process removes it as well, or it belongs to another user.
+      // Another process removes it too, or it belongs to another user.
     }
   }
 }

@@ -3,22 +3,22 @@ import type { Shard } from '../../domain/shard.ts';
 import type { RunReuse } from './run-reuse.ts';
 
 /**
- * Ids of the models that judge now, by version readings that begin after the call. Rejects with the signal's reason when
- * aborted.
+ * Reads the ids of the models that judge now, from version readings that begin after the call. Rejects with the
+ * signal's reason when aborted.
  */
 export type ReadModels = (signal: AbortSignal) => Promise<readonly string[]>;
 
-/** How long a reading decides which verdicts are looked for, in milliseconds. Each is confirmed by a later one. */
+/** How long a reading is used to look up verdicts, in milliseconds. Each verdict is confirmed by a later reading. */
 const READING_LASTS_MS = 1000;
 
 /**
- * Reuses only verdicts of models that judge now: between two readings that name the model, one begun after the run and one
- * after the verdict was looked up. Many shards may be settled and confirmed at a time.
+ * Reuses only verdicts of models that judge now: between two readings that name the model, one begun after the run and
+ * one after the verdict was looked up. Many shards may be resolved and confirmed at a time.
  */
 export class BracketedReuse {
   readonly #reuse: RunReuse;
   readonly #readModels: ReadModels;
-  /** By the reading that began last of those that are over; null before the first. */
+  /** Models of the completed reading that began last; null before the first. */
   #models: readonly string[] | null = null;
   #begun = 0;
   #latest = 0;
@@ -29,16 +29,16 @@ export class BracketedReuse {
     this.#readModels = readModels;
   }
 
-  /** Settles what need not be judged as far as is known. The result counts only once it is confirmed. */
+  /** Resolves items that need no judging, as currently known. The result counts only once it is confirmed. */
   async settle(planned: Shard, signal: AbortSignal): Promise<Shard> {
     if (!this.#reuse.isOn) return planned;
     if (this.#models === null) await this.#read(signal);
-    // A guard that came after the last reading: nothing else would ask for another while nothing is reused.
+    // For a guard that joined after the last reading: nothing else would request a new one while nothing is reused.
     else if (performance.now() - this.#readAt > READING_LASTS_MS) this.#read(signal).catch(() => undefined);
     return this.#reuse.settle(planned, this.#models ?? []);
   }
 
-  /** The shard as it is to be judged: settled again if a model whose verdicts it has was replaced in the meantime. */
+  /** Returns the shard to judge: resolved again if a model whose verdicts it has was replaced in the meantime. */
   async confirm(planned: Shard, settled: Shard, signal: AbortSignal): Promise<Shard> {
     for (let shard = settled; ;) {
       const used = modelsOf(shard);
@@ -61,7 +61,7 @@ export class BracketedReuse {
   }
 }
 
-/** Ids of the models whose verdicts a shard has. */
+/** Ids of the models whose verdicts a shard reuses. */
 function modelsOf({ items }: Shard): ReadonlySet<string> {
   return new Set(items.filter(hasReusedVerdict).map(({ settled }) => settled.fingerprint.id));
 }

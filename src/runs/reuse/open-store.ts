@@ -13,7 +13,7 @@ export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
 
 /**
  * Opens the verdict store for a run that is about to be created; null when it cannot be used now, which is reported.
- * Failure('usage') for a folder that is something else, or that others can write in. The caller closes it.
+ * Failure('usage') for a folder that is something else, or that others can write in. The caller closes the store.
  */
 export function openStoreFor(
   { store, output }: RunConfig,
@@ -23,7 +23,8 @@ export function openStoreFor(
 }
 
 /**
- * Opens the verdict store of a run that exists; null when it cannot be used for any reason, which is reported. The caller closes it.
+ * Opens the verdict store of an existing run; null when it cannot be used for any reason, which is reported. The caller
+ * closes the store.
  */
 export async function openStoreOf(
   run: Pick<Run, 'dir' | 'record'>,
@@ -38,7 +39,7 @@ export async function openStoreOf(
   }
 }
 
-/** `out`: the folder of the runs that a damaged store is built from again. */
+/** `out` is the folder of the runs from which a damaged store is rebuilt. */
 async function openIn(
   folder: string,
   out: string,
@@ -50,7 +51,8 @@ async function openIn(
 }
 
 /**
- * Absolute path of the store of a run. A store in the output folder is found beside the run directory, where this machine sees it and where it may have been moved.
+ * Absolute path of the verdict store of a run. A store in the output folder is located relative to the run directory,
+ * as this machine sees it and even if it was moved.
  */
 export function storeFolderOf({ dir, record }: Pick<Run, 'dir' | 'record'>): string {
   const { store, output } = record.config;

@@ -14,14 +14,14 @@ import { isSealed } from '../trust/run-seal.ts';
 import type { Judging } from '../../config/run-config.ts';
 import { NORMALIZATION } from '../../domain/normalization.ts';
 
-/** The runs of an output folder, as far as a verdict store can be built from them. */
+/** Reads the runs of an output folder from which a verdict store can be built. */
 export class RecordedRuns {
   readonly #out: string;
   readonly #key: Buffer | null;
   readonly #read: string[] = [];
   readonly #others: string[] = [];
 
-  /** `key`: this user's run key. Runs that it does not seal are left out; without one, none is. */
+  /** `key` is this user's run key. Runs that it does not seal are skipped; without a key, all are. */
   constructor(out: string, key: Buffer | null) {
     this.#out = out;
     this.#key = key;
@@ -32,15 +32,15 @@ export class RecordedRuns {
     return this.#read;
   }
 
-  /** Names of this user's runs that it has passed over: they are not finished, or their records failed verification. */
+  /** Names of this user's runs that were skipped: they are not finished, or their records failed verification. */
   get others(): readonly string[] {
     return this.#others;
   }
 
   /**
-   * The verdicts of all finished runs whose records hold as far as they are read: the manifest has the hash that was
-   * noted for it, run.json and verdicts.jsonl have the hashes that the manifest names. Later runs come later. Rejects with
-   * the signal's reason when aborted.
+   * The verdicts of all finished runs whose records are valid in the parts read: the manifest has the hash that was
+   * noted for it, run.json and verdicts.jsonl have the hashes that the manifest names. Later runs come later. Rejects
+   * with the signal's reason when aborted.
    */
   async *verdicts(signal: AbortSignal): AsyncGenerator<JudgedVerdicts, void> {
     this.#read.length = 0;
@@ -86,7 +86,7 @@ export class RecordedRuns {
   }
 }
 
-/** The verdicts among outcome lines, by the run that judged them. */
+/** The verdicts among outcome lines, grouped by the run that judged them. */
 function* verdictsOf(
   lines: readonly OutcomeLine[],
   judging: string,
@@ -105,7 +105,7 @@ function* verdictsOf(
   for (const [run, verdicts] of byRun) yield { run, judging, fingerprints, verdicts };
 }
 
-/** Null for an error, and for a verdict that is never reused. */
+/** The verdict of an outcome line; null for an error and for a verdict that is never reused. */
 function recordedVerdict(line: OutcomeLine): Verdict | null {
   const { score, flagged, endpoint, coverage, content_sha256: contentSha256 } = line;
   if (contentSha256 === null || line.fingerprint === null) return null;
@@ -128,7 +128,7 @@ function recordedVerdict(line: OutcomeLine): Verdict | null {
   return { contentSha256, judgement };
 }
 
-/** Canonical text of everything but content and model that a verdict depends on. */
+/** Canonical text of everything that a verdict depends on except content and model. */
 export function judgingText({ frames, longAudio, videoInterval, videoFrames }: Judging): string {
   return JSON.stringify({ frames, longAudio, videoInterval, videoFrames, normalization: NORMALIZATION });
 }

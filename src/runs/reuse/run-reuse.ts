@@ -8,34 +8,37 @@ import type { VerdictStore } from '../../store/verdict-store.ts';
 import type { JudgedBy, StoredVerdict, Verdict } from '../../store/verdicts.ts';
 import { judgingText } from './recorded-verdicts.ts';
 
-/** What a run gets from the verdict store and adds to it. Without a store, everything is judged and nothing is added. */
+/**
+ * Connects a run to the verdict store, for lookups and new verdicts. Without a store, everything is judged and nothing
+ * is added.
+ */
 export class RunReuse {
   readonly #record: RunRecord;
   readonly #store: VerdictStore | null;
   readonly #judging: string;
-  /** Of each fingerprint seen so far; the store looks up many contents with the same object. */
+  /** One object per fingerprint seen so far; the store looks up many contents with the same object. */
   readonly #judgedBy = new Map<string, JudgedBy>();
 
-  /** `store`: opened and closed by the caller. */
+  /** `store` is opened and closed by the caller. */
   constructor(record: RunRecord, store: VerdictStore | null) {
     this.#record = record;
     this.#store = store;
     this.#judging = judgingText(record.config.judging);
   }
 
-  /** Whether shards can be settled: the run reuses verdicts, and has a store. */
+  /** Whether shards can be resolved: the run reuses verdicts and has a store. */
   get isOn(): boolean {
     return this.#store !== null && this.#record.config.reuse;
   }
 
-  /** Media files that need not be read again if they have not changed; undefined: all are read. */
+  /** Media files that need not be reread if they have not changed; undefined to read all. */
   get readBefore(): ReadOptions['readBefore'] {
     return this.isOn ? this.#store?.files : undefined;
   }
 
   /**
-   * The shard with the items settled whose content has a stored verdict of one of these models: the ids that the guards
-   * last answered with. Hashes of payload and items stay the same.
+   * Returns the shard with those items resolved whose content has a stored verdict of one of these models: the ids that
+   * the guards last answered with. Hashes of payload and items do not change.
    */
   settle(shard: Shard, fingerprints: readonly string[]): Shard {
     const store = this.#store;
@@ -49,7 +52,7 @@ export class RunReuse {
     return { ...shard, items };
   }
 
-  /** Adds the verdicts of a committed shard to the store. Resolves also when the store cannot be written. */
+  /** Adds the verdicts of a committed shard to the store. Resolves even if the store cannot be written. */
   async keep({ shard, outcomes, fingerprints }: ShardResult): Promise<void> {
     if (this.#store === null) return;
     const verdicts: Verdict[] = [];
@@ -64,7 +67,7 @@ export class RunReuse {
     await this.#store.add({ run, judging: this.#judging, fingerprints, verdicts });
   }
 
-  /** The item without its content. */
+  /** Converts an item to a reused one, without its content. */
   #reusedItem(item: JudgedItem, { judgement, fingerprint, run }: StoredVerdict): ReusedItem {
     const { seq, id, source, roles, part, turn, contentSha256, request } = item;
     const { modality, requestType } = request;
@@ -94,7 +97,10 @@ export class RunReuse {
   }
 }
 
-/** Generations are always replayed: their verdicts depend on the cadence, which is not part of their content. */
+/**
+ * Whether verdicts on an item can be reused. Generations are always replayed: their verdicts depend on the cadence,
+ * which is not part of their content.
+ */
 function isReusable(item: Item): item is JudgedItem {
   return item.settled === null && item.request.requestType !== 'generation';
 }

@@ -19,31 +19,30 @@ interface AdmitOptions {
   readonly keyFile: string | null;
   /** The user trusts the run although it was not created here. */
   readonly trusted: boolean;
-  /** What is done with the corpora of the run: they are judged by its guards, or copied for the user. */
+  /** What is done with the corpora of the run: its guards judge them, or they are copied for the user. */
   readonly work: 'judge' | 'export';
   /** Takes one line of text. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Max length shown per path or URL. None is omitted or shortened below this: it could be the one that matters. */
+/** Maximum length shown per path or URL. None is omitted or shortened below this: it could be the one that matters. */
 const MAX_CHARACTERS = 8192;
 
 /**
- * Decides whether to work on a run directory: that reads the files that its run.json names, and sends them to the guards
- * that it names, or copies them.
- * It is admitted if this user created it on this machine or trusts it now, which is remembered. The owner of a directory
- * proves nothing: unpacking an archive makes the user the owner.
+ * Decides whether to work on a run directory: doing so reads the files that its run.json names, and sends them to the
+ * guards that it names, or copies them. It is admitted if this user created it on this machine or trusts it now, which
+ * is remembered. The owner of a directory proves nothing: unpacking an archive makes the user the owner.
  *
- * Failure('usage') for a run that was not created here, with the files and guards that it names, and for a directory that
- * other users can write in; Failure('internal') when run.json was changed after the run began.
+ * Failure('usage') for a run that was not created here, listing the files and guards that it names, and for a directory
+ * that other users can write in; Failure('internal') when run.json was changed after the run began.
  */
 export async function admitRun(
   runDir: string,
   { keyFile, trusted, work, say, signal }: AdmitOptions,
 ): Promise<void> {
   const record = await readRunRecord(runDir);
-  // Opening it fails with a message that says it is not a run directory.
+  // Opening it fails with a message that it is not a run directory.
   if (record === null) return;
   await assertNotPurged(runDir);
   await assertOwnRun(runDir);
@@ -63,7 +62,9 @@ export async function admitRun(
   if (key !== null) await sealRun(runDir, runJson, key);
 }
 
-/** The files that a run reads, and to judge them, its guards and its verdict store: for people. */
+/**
+ * Human-readable summary of the files that a run reads and, if they are judged, of its guards and its verdict store.
+ */
 async function dealingsOf(run: Pick<Run, 'dir' | 'record'>, work: AdmitOptions['work']): Promise<string> {
   const { config } = run.record;
   const corpora: string[] = [];
@@ -75,7 +76,7 @@ async function dealingsOf(run: Pick<Run, 'dir' | 'record'>, work: AdmitOptions['
   return `${judges}; it reuses verdicts of the store ${store} and adds its own`;
 }
 
-/** The path of a corpus, and where it really is when links lead elsewhere. */
+/** The path of a corpus, and its real path if links lead elsewhere. */
 async function corpusShown(path: string): Promise<string> {
   const { base, isGlob } = picomatch.scan(path);
   const named = await realPath(path).catch(() => null);

@@ -9,8 +9,8 @@ export interface RunPlace {
 }
 
 /**
- * Appends what a person did now on a run to a chained file; it is on disk when this resolves. Failure('usage') for a run directory in which others can
- * write; other failures and `admit` as `ChainedFile.append` has them.
+ * Appends a person's action on a run to a chained file; it is on disk when this resolves. Failure('usage') for a run
+ * directory in which others can write; for other failures and `admit`, see `ChainedFile.append`.
  */
 export async function appendEntry(
   file: ChainedFile,
@@ -22,7 +22,7 @@ export async function appendEntry(
   await file.append({ schema: 1, run, at: new Date().toISOString(), by: userOfProcess(), ...what }, admit);
 }
 
-/** Name of the user; the number of one without a name. */
+/** Name of the user, or the user id if there is no name. */
 export function userOfProcess(): string {
   try {
     return userInfo().username;

@@ -4,7 +4,7 @@ import { shellWord } from '../../domain/text/escape-text.ts';
 import { type SharedFolder, sharedWithOthers } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** The first folder of a run directory that other users could change, and why; null when there is none. */
+/** The first folder of a run directory that other users could change, with the reason; null when there is none. */
 async function sharedFolder(runDir: string): Promise<{ path: string; why: SharedFolder } | null> {
   const { log, control, review } = RUN_FILES;
   for (const path of [runDir, join(runDir, log), join(runDir, control), join(runDir, review)]) {
@@ -19,7 +19,7 @@ async function sharedFolder(runDir: string): Promise<{ path: string; why: Shared
 }
 
 /**
- * Failure('usage') unless this user alone can write in a run directory and its folders. Every writer checks this first:
+ * Failure('usage') unless only this user can write in a run directory and its folders. Every writer checks this first:
  * otherwise another user could redirect its writes with symbolic links.
  */
 export async function assertOwnRun(runDir: string): Promise<void> {

@@ -25,8 +25,8 @@ export function runKeyFile(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * The 32-byte key that marks runs as created by this user on this machine. Null when the file is missing or unreadable,
- * or when another user owns it or can read it.
+ * Reads the 32-byte key that marks runs as created by this user on this machine. Null when the file is missing or
+ * unreadable, or when another user owns it or can read it.
  */
 export async function readRunKey(keyFile: string | null): Promise<Buffer | null> {
   if (keyFile === null) return null;
@@ -45,7 +45,7 @@ export async function readRunKey(keyFile: string | null): Promise<Buffer | null>
   }
 }
 
-/** Reads the key, or creates it if there is none. Null when it cannot be created: a run works without it. */
+/** Reads the key, creating it if there is none. Null when it cannot be created: a run works without it. */
 export async function runKey(keyFile: string | null): Promise<Buffer | null> {
   const found = await readRunKey(keyFile);
   if (found !== null || keyFile === null) return found;
@@ -62,7 +62,7 @@ export async function runKey(keyFile: string | null): Promise<Buffer | null> {
     // Fails if another process has created the key in the meantime.
     await link(temporary, keyFile);
   } catch {
-    // The key of the other process is read below.
+    // The other process's key is read below.
   }
   await rm(temporary, { force: true }).catch(() => undefined);
   return readRunKey(keyFile);

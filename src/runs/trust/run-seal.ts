@@ -22,7 +22,7 @@ export async function sealRun(runDir: string, runJson: string | Buffer, key: Buf
   }
 }
 
-/** Whether run.json is the one that this user trusts. */
+/** Whether run.json is the version that this user trusts. */
 export async function isSealed(runDir: string, runJson: Buffer, key: Buffer): Promise<boolean> {
   try {
     const text = await readWholeFile(sealPath(runDir), { maxBytes: 128, links: 'refuse' });
