@@ -11,7 +11,7 @@ export class LocalQueue<T> implements ClosableQueue<T> {
   readonly #changes = new WaitList();
   #closed = false;
 
-  /** `maxWaiting`: values that may wait; at least 1. */
+  /** `maxWaiting` is the maximum number of waiting values; at least 1. */
   constructor(maxWaiting: number) {
     this.#maxWaiting = maxWaiting;
   }
@@ -60,13 +60,13 @@ export class LocalQueue<T> implements ClosableQueue<T> {
     return this.#waiting.length < this.#maxWaiting;
   }
 
-  /** Resolves once the condition held; others that wait for it may have been faster, so the caller checks it again. */
+  /** Resolves once the condition held. Other waiters may have been faster, so the caller checks it again. */
   #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
     return this.#changes.wait(() => (condition() ? 'taken' : 'skipped'), signal);
   }
 }
 
-/** Awaits a handler. True, after the delay it asked for, when its value must be handled again. */
+/** Awaits a handler. Returns true, after the requested delay, when its value must be handled again. */
 async function isRequeued(handled: Promise<void>, signal: AbortSignal): Promise<boolean> {
   try {
     await handled;

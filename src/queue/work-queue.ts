@@ -1,6 +1,6 @@
 /**
- * A bounded queue between two stages. From the run's point of view delivery is at least once: when a run is resumed,
- * what was queued and not committed is queued again. So a queue need not be durable.
+ * A bounded queue between two stages. From the run's point of view, delivery is at least once: when a run is resumed,
+ * values that were queued and not committed are queued again. So a queue need not be durable.
  */
 export interface WorkQueue<T> {
   /** Adds a value; waits while the queue is full. Rejects on abort. */
@@ -25,7 +25,7 @@ export interface ClosableQueue<T> extends WorkQueue<T> {
 /** Maximum delay of a requeued value, in milliseconds. */
 export const MAX_REQUEUE_DELAY_MS = 10_000;
 
-/** Thrown by a handler to put its value back into the queue. The consumer goes on with other values. */
+/** Thrown by a handler to put its value back into the queue. The consumer continues with other values. */
 export class Requeue extends Error {
   override readonly name = 'Requeue';
   /** Delay before the value is handed out again, in milliseconds; at most `MAX_REQUEUE_DELAY_MS`. */

@@ -12,7 +12,7 @@ export async function noteHead(path: string, noted: NotedHead, signal: AbortSign
     const earlier = await readNotedHeads(path, noted.run, signal);
     if (earlier.at(-1)?.head === noted.head) return;
     const { size } = await handle.stat();
-    // A torn last line stays as it is; this one must not continue it.
+    // A torn last line is kept; this one must not continue it.
     const last = size === 0 ? null : (await handle.read(Buffer.alloc(1), 0, 1, size - 1)).buffer.toString();
     const { at, run, pass, head, manifest } = noted;
     const line = `${JSON.stringify({ at, run, pass, head, manifest })}\n`;

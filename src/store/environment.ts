@@ -10,37 +10,38 @@ import { STORE_FILES } from '../files/store-files.ts';
 /** A table of an environment: bytes to bytes. */
 export type Table = Database<Buffer, Buffer>;
 
-/** Values by key, whose bytes are the characters. */
+/** Values by key; keys are buffers as binary strings. */
 type Entries = Map<Table, Map<string, Buffer>>;
 
-/** Told once per kind of failure. */
+/** Called once per kind of failure. */
 type OnFailure = (what: 'read' | 'write', error: unknown) => void;
 
-/** The size of the file of the locks with so many readers, in bytes: two pages and a bit. */
+/** Size of the lock file for this number of readers, in bytes: a little over two pages. */
 const LOCK_BYTES = 12_288;
 /** More than opening writes: some pages for each table. */
 const ROOM_BYTES = 1024 * 1024;
-/** How long a write may take, in milliseconds: another process that was stopped while it wrote holds the lock. */
+/** Maximum duration of a write, in milliseconds: a process that was stopped while writing still holds the lock. */
 const WRITE_MS = 30_000;
 /**
- * A transaction copies each page that it touches, and hashes scatter entries over all pages: so few large ones. They
- * are this many milliseconds apart in a long run, unless so many entries wait. The first ones are not held up.
+ * Minimum interval between transactions in a long run, in milliseconds, unless the maximum number of entries waits. A
+ * transaction copies each page that it touches, and hashes scatter entries over all pages, so few large transactions
+ * are better. The first ones are not delayed.
  */
 const APART_MS = 2000;
 const APART_MS_PER_TRANSACTION = 5;
 const MAX_WAITING = 16_384;
-/** How long closing waits for what is being written, in milliseconds. */
+/** How long closing waits for pending writes, in milliseconds. */
 const CLOSE_MS = 10_000;
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 
 /**
- * Every process opens the file with the same options: one with another size of the map has all others map the file again, and one of
- * them that reads at that moment dies.
+ * TRAP: all processes must open the file with the same options. A different map size forces the others to remap the
+ * file, which crashes any that is reading.
  */
 const FILE_OPTIONS = {
   ...BINARY,
-  /** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
+  /** Address space reserved for the file, and so its maximum size: some 300 million verdicts. */
   mapSize: 64 * 1024 ** 3,
   maxDbs: 8,
   maxReaders: 126,
@@ -48,27 +49,27 @@ const FILE_OPTIONS = {
   // The library's own batches reject promises that nobody can handle.
   eventTurnBatching: false,
   /**
-   * When to write pages to disk is left to the system: a page that many transactions write reaches it a few times instead
-   * of once for each. A process that is killed loses nothing. When the machine stops, the file may be damaged: it has no
-   * note that it was closed then, and is replaced.
+   * Leaves flushing to the system: a page that many transactions write reaches the disk a few times instead of once for
+   * each. Nothing is lost if a process is killed. If the machine stops, the file may be damaged: it then has no note
+   * that it was closed, and is replaced.
    */
   noSync: true,
 } as const;
 
 /**
  * An LMDB environment used as a cache: its entries can be recomputed, so any error disables it. After the first error
- * nothing more is read, or written, and the owner is told once.
+ * nothing more is read or written, and the owner is notified once.
  *
- *            write fails (disk full, or the lock is not free for long)
+ *           write fails (disk full, or the lock is not free for long)
  *     open ─────────────────────────► read-only
- *      │                                │
- *      └─────────── read fails ─────────┴──────► off
+ *     │                                │
+ *     └─────────── read fails ─────────┴──────► off
  */
 export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #onFailure: OnFailure;
   #state: 'open' | 'read-only' | 'off' = 'open';
-  /** Entries of the next transaction, and its end; those of the one that is being written, and the end of that. */
+  /** Entries of the next transaction and its promise, then those of the one being written. */
   #waiting: Entries = new Map();
   #next: Promise<void> | null = null;
   #written: Entries = new Map();
@@ -77,24 +78,24 @@ export class Environment {
   /** Ends the pause between two transactions. */
   #due = new AbortController();
 
-  /** Opens the environment in a folder that exists, or creates it. Throws the library's error, or the system's. */
+  /** Opens the environment in an existing folder, or creates it. Throws the library's error or the system's. */
   constructor(folder: string, onFailure: OnFailure) {
     prepareFiles(folder);
     this.#onFailure = onFailure;
     this.#root = open<Buffer, Buffer>({ path: join(folder, STORE_FILES.data), ...FILE_OPTIONS });
     opened.add(this);
-    // A program that imports the library may capture its errors itself.
+    // A program that imports the library may capture uncaught errors itself.
     if (opened.size > 1 || process.hasUncaughtExceptionCaptureCallback()) return;
     process.setUncaughtExceptionCaptureCallback(passUncaught);
     capturing = true;
   }
 
-  /** A timer of the library failed: nothing more is read or written. */
+  /** Called when a timer of the library failed: nothing more is read or written. */
   lost(error: unknown): void {
     this.#fail('read', error);
   }
 
-  /** Opens a table, or creates it; null when that fails, or something failed before. */
+  /** Opens a table, or creates it; null when that or an earlier operation fails. */
   table(name: string): Table | null {
     if (this.#state !== 'open') return null;
     try {
@@ -105,12 +106,12 @@ export class Environment {
     }
   }
 
-  /** Whether everything was written so far. */
+  /** Whether every write so far succeeded. */
   get isWhole(): boolean {
     return this.#state === 'open';
   }
 
-  /** What `read` makes of the tables; null when the environment is off, or when it fails. */
+  /** Returns the result of `read`; null when the environment is off or reading fails. */
   read<T>(read: () => T): T | null {
     if (this.#state === 'off') return null;
     try {
@@ -121,7 +122,7 @@ export class Environment {
     }
   }
 
-  /** The value of a key; null for missing keys. What is not written yet is found as well. */
+  /** The value of a key, even if it is not written yet; null for missing keys. */
   get(table: Table, key: Buffer): Buffer | null {
     return this.read(() => {
       if (this.#next !== null || this.#written.size > 0) {
@@ -145,12 +146,12 @@ export class Environment {
     this.#next ??= this.#commitNext();
   }
 
-  /** Resolves when there is room for more entries, or when nothing is stored any more. Never rejects. */
+  /** Resolves when there is room for more entries, or when writing is off. Never rejects. */
   async room(): Promise<void> {
     if (this.#due.signal.aborted) await this.#last;
   }
 
-  /** Writes what waits. Resolves when that is over. */
+  /** Writes the waiting entries. Resolves when done. */
   async flush(): Promise<void> {
     this.#due.abort();
     await this.#next;
@@ -184,7 +185,7 @@ export class Environment {
     this.#written = new Map();
   }
 
-  /** In the order of the keys: neighbours are put into pages that were just copied. All share the batch's promise. */
+  /** Writes in key order, so adjacent keys go into pages that were just copied. All puts share the batch's promise. */
   #putWritten(): void {
     for (const [table, entries] of this.#written) {
       for (const key of [...entries.keys()].sort()) {
@@ -194,8 +195,8 @@ export class Environment {
   }
 
   /**
-   * Waits for what is being written, and closes the file. Resolves to whether all of it is on disk. After an error, or
-   * when a stopped process holds the lock, the library would wait for ever: then the file is closed with this process.
+   * Waits for pending writes, and closes the file. Resolves to whether everything is on disk. After an error, or when a
+   * stopped process holds the lock, the library would wait forever: the file is then closed when this process ends.
    */
   async close(): Promise<boolean> {
     await this.flush();
@@ -224,12 +225,12 @@ export class Environment {
 const opened = new Set<Environment>();
 let capturing = false;
 
-/** The library has timers of its own, whose errors nobody can catch. One of them must not end a run: this is a cache. */
+/** Handles errors of the library's own timers, which nobody can catch. They must not end a run: this is a cache. */
 function passUncaught(error: unknown): void {
   const isOfLibrary = error instanceof Error && /[\\/]node_modules[\\/]lmdb[\\/]/.test(error.stack ?? '');
   if (isOfLibrary) for (const environment of opened) environment.lost(error);
   else if (!(process as EventEmitter).emit('uncaughtException', error, 'uncaughtException')) {
-    // As without this callback: Node prints the error and ends with status 1.
+    // Same as without this callback: Node prints the error and ends with status 1.
     process.setUncaughtExceptionCaptureCallback(null);
     setImmediate(() => {
       throw error;
@@ -237,7 +238,10 @@ function passUncaught(error: unknown): void {
   }
 }
 
-/** What a promise resolves to; null when that takes longer. Keeps the process: one that waits for the library alone would end. */
+/**
+ * The result of a promise; null after a timeout. Keeps the process alive: it would end if it only waited for the
+ * library.
+ */
 async function within<T>(ms: number, result: Promise<T>): Promise<T | null> {
   const over = new AbortController();
   const late = delay(ms, null, { signal: over.signal }).catch(() => null);
@@ -245,8 +249,8 @@ async function within<T>(ms: number, result: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Creates the files with our mode, and reserves what a full disk would make the library end this process for: room for
- * the first pages, and the file of the locks, which it maps.
+ * Creates the files with our mode, and reserves space for the first pages and for the lock file, which the library
+ * maps: on a full disk, the library would otherwise end this process.
  */
 function prepareFiles(folder: string): void {
   const room = join(folder, `room-${process.pid}.tmp`);
@@ -265,13 +269,13 @@ function prepareFiles(folder: string): void {
   }
 }
 
-/** The library's own errors that have a remedy. */
+/** Fixes for the library's own errors. */
 const OF_LMDB: Readonly<Record<number, string>> = {
   [-30_792]: 'the store has its largest size: run guardsweep gc',
   [-30_791]: 'too many runs use it',
 };
 
-/** The reason of a failure in words: the library gives system errors by their numbers. */
+/** Describes the cause of a failure: the library reports system errors by number. */
 export function causeOf(error: unknown): string {
   const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
   if (typeof code === 'string') return code;

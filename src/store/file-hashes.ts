@@ -7,10 +7,10 @@ type Row = readonly [state: string, sha256: string, modality: ReadMedia['modalit
 
 const KEY_BYTES = 16;
 
-/** Times of files have steps of up to 2 s (FAT): a file that is changed again within one keeps its time. */
+/** File times have steps of up to 2 s (FAT): a file that is changed again within one step keeps its time. */
 const STEP_NS = 2_000_000_000n;
 
-/** Media files by device and inode, for as long as size and times stay the same. */
+/** Media files by device and inode, valid as long as size and times stay the same. */
 export class FileHashes {
   readonly #environment: Environment;
   readonly #table: SealedTable;
@@ -33,8 +33,8 @@ export class FileHashes {
   }
 
   /**
-   * Adds a file whose state was the same after it was read. One that had just been changed when it was seen is left out:
-   * it may change again without getting another time. Resolves when there is room for the next one.
+   * Adds a file whose state was the same after it was read. A file that had just been changed is skipped: it may change
+   * again without getting another time. Resolves when there is room for the next one.
    */
   async add(state: FileState, { sha256, modality }: ReadMedia): Promise<void> {
     const youngest = state.mtimeNs > state.ctimeNs ? state.mtimeNs : state.ctimeNs;

@@ -2,30 +2,34 @@ import { hash } from 'node:crypto';
 import type { Environment, Table } from './environment.ts';
 
 const SEAL_BYTES = 16;
-/** Of the buffer that is hashed; it grows for longer values. */
+/** Initial size of the buffer for hashing; it grows for longer values. */
 const INITIAL_BYTES = 1024;
-/** Far more than any value has: a length that was damaged is not followed. */
+/** Limits the effect of a damaged length: no value is nearly as large. */
 const MAX_BYTES = 1024 * 1024;
-/** Entries that are copied before others have a turn. */
+/** Entries to copy before yielding to the event loop. */
 const COPIED_AT_ONCE = 4096;
 
 /**
- * A table whose values are under a seal: half of the SHA-256 over a secret, table, key and value (cut, so that nobody can
- * lengthen what is sealed). What was damaged, moved to another key, or written by anybody else is not there. Without a
- * secret it seals against damage only.
+ * A table with sealed values: the seal is half of the SHA-256 over a secret, table, key and value (truncated to prevent
+ * length extension). Values that were damaged, moved to another key, or written by anyone else count as missing.
+ * Without a secret, the seal protects against damage only.
  *
- * Long keys are cut: the seal covers the whole key, so the value of another key with the same beginning is not there.
+ * Long keys are truncated: the seal covers the whole key, so the value of another key with the same beginning counts as
+ * missing.
  */
 export class SealedTable {
   readonly #environment: Environment;
   readonly #keyBytes: number;
-  /** Of what is sealed: the secret and the table. Keys of a table have one length, so it can be read in one way only. */
+  /**
+   * Start of the sealed data: the secret and the table. Keys of a table have equal length, so the encoding is
+   * unambiguous.
+   */
   readonly #prefix: Buffer;
   readonly #table: Table | null;
-  /** What is hashed: the prefix, and then the key and the value of one entry. Reused, because joining buffers costs more. */
+  /** Data to hash: the prefix, then the key and the value of one entry. Reused, because joining buffers costs more. */
   #hashed: Buffer;
 
-  /** `secret`: the user's run key; null for a user without one. `keyBytes`: how much of each key is stored. */
+  /** `secret` is the user's run key, or null for a user without one. `keyBytes` is the stored length of each key. */
   constructor(environment: Environment, name: string, secret: Buffer | null, keyBytes: number) {
     this.#environment = environment;
     this.#keyBytes = keyBytes;
@@ -34,7 +38,7 @@ export class SealedTable {
     this.#table = environment.table(name);
   }
 
-  /** Null for missing keys, and when the store cannot be read. The next call overwrites the bytes. */
+  /** The value of a key; null if it is missing or the store cannot be read. The next call overwrites the bytes. */
   get(key: Buffer): Buffer | null {
     const sealed = this.#table && this.#environment.get(this.#table, key.subarray(0, this.#keyBytes));
     if (sealed === null || sealed.length <= SEAL_BYTES || sealed.length > MAX_BYTES) return null;
@@ -43,7 +47,7 @@ export class SealedTable {
     return isIntact ? value : null;
   }
 
-  /** Adds to the next transaction. */
+  /** Adds an entry to the next transaction. */
   put(key: Buffer, value: Buffer): void {
     if (this.#table === null) return;
     const sealed = Buffer.allocUnsafe(SEAL_BYTES + value.length);
@@ -52,7 +56,7 @@ export class SealedTable {
     this.#environment.put(this.#table, key.subarray(0, this.#keyBytes), sealed);
   }
 
-  /** Number of entries that are written. */
+  /** Number of written entries. */
   get count(): number {
     const table = this.#table;
     const stats: unknown = table && this.#environment.read<unknown>(() => table.getStats());
@@ -60,8 +64,8 @@ export class SealedTable {
   }
 
   /**
-   * Copies the entries that `isCopied`, by stored key and value, to another store with the same secret, under the seals that they have: their
-   * keys are cut, so they are not checked. Rejects with the signal's reason when aborted.
+   * Copies the entries selected by `isCopied`, by stored key and value, to another store with the same secret. Their
+   * seals are copied unchecked, because stored keys are truncated. Rejects with the signal's reason when aborted.
    */
   async copyTo(
     other: SealedTable,

@@ -9,33 +9,33 @@ import { readWholeFile } from '../files/open-file.ts';
 import { sharedWithOthers } from '../files/folders.ts';
 import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 
-/** Changes with the form of the entries: a store of another form is built again. */
+/** Format version of the entries: a store of another version is rebuilt. */
 const FORM = 5;
 const MAX_MARKER_BYTES = 4096;
-/** Data that is being made is written to all the time, in milliseconds. */
+/** Data that is being built is written to all the time; without a write for this many milliseconds, it is abandoned. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /** The content of `store.json`. */
 interface Marker {
   readonly kind: 'guardsweep verdict store';
   readonly form: number;
-  /** The host whose processes use the store: LMDB's locks do not reach further. */
+  /** The host whose processes use the store: LMDB locks do not work across hosts. */
   readonly host: string;
-  /** Folder of the data, beside `store.json`. */
+  /** Folder of the data, next to `store.json`. */
   readonly data: string;
   /** HMAC-SHA-256 under the user's run key, in hex; null for a user without one. */
   readonly seal: string | null;
 }
 
-/** What a folder holds: nothing yet, a store of another host, data that is not to be used, or this user's data. */
+/** Content of a folder: nothing yet, a store of another host, data that must not be used, or this user's data. */
 export type StoreFolder =
   | { readonly holds: 'nothing' | 'another host' | 'other data' }
   | { readonly holds: 'data'; readonly data: string };
 
 /**
- * Looks at the folder of a store, and makes it if it does not exist. Failure('usage') for a folder that is not a
- * store's, or that others can write in: a store decides what is judged. Data without a marker is being made by another
- * process. Rejects with the system's error when the folder cannot be made.
+ * Inspects the folder of a store, and creates it if it does not exist. Failure('usage') for a folder that is not a
+ * store's, or that others can write in: a store determines what is judged. Data without a marker is being built by
+ * another process. Rejects with the system's error when the folder cannot be created.
  */
 export async function lookAtFolder(dir: string, key: Buffer | null): Promise<StoreFolder> {
   await makeFolders(dir);
@@ -59,7 +59,7 @@ export async function lookAtFolder(dir: string, key: Buffer | null): Promise<Sto
   return isOwn && marker.form === FORM ? { holds: 'data', data: marker.data } : { holds: 'other data' };
 }
 
-/** Makes a folder for new data, which the store does not use yet; returns its name. */
+/** Creates a folder for new data, which the store does not use yet; returns its name. */
 export async function makeDataFolder(dir: string): Promise<string> {
   const data = `data-${process.pid}-${randomBytes(4).toString('hex')}`;
   await mkdir(join(dir, data), DIRECTORY_MODE);
@@ -67,8 +67,8 @@ export async function makeDataFolder(dir: string): Promise<string> {
 }
 
 /**
- * Lets the store use this data from now on, in one step, and removes data that nobody uses. `isFirst`: only if the store
- * has no marker yet; false when another process was faster.
+ * Makes the store use this data from now on, in one step, and removes unused data. With `isFirst`, only if the store
+ * has no marker yet; returns false when another process was faster.
  */
 export async function useData(
   dir: string,
@@ -90,7 +90,7 @@ export async function useData(
   else if (!(await isLinkedFirst(temporary, path))) return false;
   await syncDirectory(dir);
   for (const name of await readdir(dir)) {
-    // Processes that have the old data open keep it until they close it; what a killed process made is nobody's.
+    // Processes that have the old data open keep it until they close it; data of a killed process belongs to nobody.
     if (name !== data && (name === old || (await isAbandoned(dir, name)))) await removeData(dir, name);
   }
   return true;
@@ -100,7 +100,7 @@ export async function removeData(dir: string, data: string): Promise<void> {
   await rm(join(dir, data), { recursive: true, force: true });
 }
 
-/** Null when there is none, and for one that is not what a store writes. */
+/** Reads the marker; null if there is none, or it is not one that a store writes. */
 async function readMarker(dir: string): Promise<Marker | null> {
   try {
     const options = { maxBytes: MAX_MARKER_BYTES, links: 'refuse' } as const;
@@ -115,7 +115,7 @@ async function readMarker(dir: string): Promise<Marker | null> {
 }
 
 /**
- * What tells the user's own store from one that came with an archive: that is not even opened, since the library trusts
+ * Distinguishes the user's own store from one that came in an archive: that is never opened, because the library trusts
  * its file.
  */
 function sealOf(data: string, key: Buffer | null): string | null {
@@ -123,7 +123,7 @@ function sealOf(data: string, key: Buffer | null): string | null {
   return createHmac('sha256', key).update(`guardsweep verdict store\0${FORM}\0${data}`).digest('hex');
 }
 
-/** Gives a file another name unless the name is taken, and removes the first name; whether it was free. */
+/** Renames a file unless the new name is taken; returns whether it was free. The old name is removed in any case. */
 async function isLinkedFirst(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -136,7 +136,7 @@ async function isLinkedFirst(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Whether a folder of data was made by a process that has ended: nobody has written in it for long. */
+/** Whether a data folder was built by a process that has ended: nothing has been written in it for long. */
 async function isAbandoned(dir: string, name: string): Promise<boolean> {
   if (!isStoreDataFolder(name)) return false;
   const entries = await readdir(join(dir, name)).catch(() => []);

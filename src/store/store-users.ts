@@ -8,16 +8,16 @@ import { FILE_MODE } from '../files/create-file.ts';
 import { readWholeFile } from '../files/open-file.ts';
 import { STORE_FILES, STORE_USER } from '../files/store-files.ts';
 
-/** How often a process shows that it still uses a store, in milliseconds. */
+/** How often a process refreshes its sign that it uses a store, in milliseconds. */
 const SIGN_EVERY_MS = 1000;
-/** A process that does not show that within so long was killed or stopped, in milliseconds. */
+/** After this long without a refresh, in milliseconds, a process was killed or stopped. */
 const SILENT_AFTER_MS = 5000;
-/** How often the signs are looked at, in milliseconds. */
+/** How often the signs are checked, in milliseconds. */
 const LOOK_EVERY_MS = 100;
 
 /**
- * Names the processes whose ids differ: those of one boot of one machine, in one pid namespace. LMDB tells processes apart
- * by their ids, so containers, in each of which the first process has the id 1, must not share its file.
+ * Identifies the processes with distinct ids: those of one boot of one machine, in one pid namespace. LMDB
+ * distinguishes processes by their ids, so containers, whose first process always has id 1, must not share its file.
  */
 export function processSpace(): string {
   let space = hostname();
@@ -30,9 +30,10 @@ export function processSpace(): string {
 }
 
 /**
- * Whether data may be opened: its last user closed it and it has not changed since, or its users go on. Data that was left
- * in any other way may be damaged, which can end the process: the library maps its file and trusts it. And a process that
- * was stopped (Ctrl-Z) while it wrote would have the library wait without end. Rejects with the signal's reason when aborted.
+ * Whether data may be opened: its last user closed it and it has not changed since, or its users are still active. Data
+ * left in any other state may be damaged, which can crash the process: the library maps its file and trusts it. In
+ * addition, the library would wait forever for a process that was stopped (Ctrl-Z) while writing. Rejects with the
+ * signal's reason when aborted.
  */
 export async function mayOpen(folder: string, signal: AbortSignal): Promise<boolean> {
   for (const name of [STORE_FILES.data, STORE_FILES.lock]) {
@@ -47,15 +48,15 @@ export async function mayOpen(folder: string, signal: AbortSignal): Promise<bool
     await delay(LOOK_EVERY_MS);
     signal.throwIfAborted();
     const signs = await signsIn(folder);
-    // A process that ended in order has removed its sign before.
+    // A process that ended normally has removed its sign before.
     if (dead.some((name) => signs.has(name))) return false;
     for (const [name, touched] of silent) if (signs.get(name) !== touched) silent.delete(name);
   }
-  // In this order: a process that begins at the same time makes its sign before it removes the note.
+  // In this order: a process that starts at the same time creates its sign before it removes the note.
   return (await isAsClosed(folder)) || (await signsIn(folder)).size > 0;
 }
 
-/** The signs in a folder, with the times at which they were touched. */
+/** The signs in a folder, with the times of their last refresh. */
 async function signsIn(folder: string): Promise<Map<string, number>> {
   const signs = new Map<string, number>();
   for (const name of await readdir(folder)) {
@@ -65,7 +66,7 @@ async function signsIn(folder: string): Promise<Map<string, number>> {
   return signs;
 }
 
-/** Whether a sign is of a process of this space that is no more. */
+/** Whether a sign belongs to a process of this space that no longer exists. */
 function isOfDeadProcess(name: string): boolean {
   const [space, pid] = name.slice(STORE_USER.length).split('-');
   if (space !== processSpace()) return false;
@@ -88,7 +89,7 @@ async function stateOf(folder: string): Promise<string> {
   return `${JSON.stringify({ bytes: String(size), written: String(mtimeNs), changed: String(ctimeNs) })}\n`;
 }
 
-/** A sign that this process uses the data of a store, in a file that is touched for as long as it does. */
+/** A sign that this process uses the data of a store: a file that is touched regularly during use. */
 export class StoreUser {
   readonly #folder: string;
   readonly #path: string;
@@ -99,19 +100,20 @@ export class StoreUser {
     this.#path = path;
     const touch = (): void => {
       const now = new Date();
-      // Another process has replaced the data, and removed its folder, if this one was stopped for long.
+      // If this process was stopped for long, another one has replaced the data and removed its folder.
       utimes(path, now, now).catch(() => undefined);
     };
     this.#timer = setInterval(touch, SIGN_EVERY_MS).unref();
   }
 
   /**
-   * To be called before the data is opened. Null when a process of another space uses it. `space`: as by `processSpace`.
+   * Must be called before the data is opened. Null when a process of another space uses it. `space` is as returned by
+   * `processSpace`.
    */
   static async begin(folder: string, space = processSpace()): Promise<StoreUser | null> {
     const own = `${STORE_USER}${space}-${process.pid}-${randomBytes(4).toString('hex')}`;
     const path = join(folder, own);
-    // First this sign, then a look at the others: of two that begin at once, at least one sees the other.
+    // This sign first, then a check of the others: of two processes that start at once, at least one sees the other.
     await writeFile(path, '', { mode: FILE_MODE, flag: 'wx' });
     const user = new StoreUser(folder, path);
     const isOther = (name: string): boolean => !name.startsWith(`${STORE_USER}${space}-`);
@@ -124,7 +126,10 @@ export class StoreUser {
     return user;
   }
 
-  /** Notes what the data file is like after it was closed. All of it is on disk before the note; half a note is none. */
+  /**
+   * Notes the state of the data file after it was closed. The file is completely on disk before the note; a partial
+   * note counts as none.
+   */
   async noteClosed(): Promise<void> {
     const data = await open(join(this.#folder, STORE_FILES.data), 'r+');
     await data.datasync().finally(() => data.close());

@@ -2,7 +2,7 @@ import { COVERAGE_UNITS } from '../domain/coverage.ts';
 import type { Judgement } from '../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
 
-/** Of the mark of a verdict's origin. */
+/** Size of the mark of a verdict's origin. */
 export const ORIGIN_BYTES = 6;
 const TIME_BYTES = 6;
 const LATENCY_AT = ORIGIN_BYTES + TIME_BYTES;
@@ -14,29 +14,30 @@ const MAX_LATENCY = 2 ** 32 - 1;
 
 const INDEX: ReadonlyMap<string, number> = new Map(CATEGORY_KEYS.map((key, index) => [key, index]));
 const ALL_CATEGORIES = 2 ** CATEGORY_KEYS.length - 1;
-/** Categories that bits cannot tell. */
+/** Bit for categories that are not in the taxonomy. */
 const OTHERS = ALL_CATEGORIES + 1;
 
-/** A verdict is encoded here first. Its longest short form: four numbers, and the scores. */
+/** Buffer in which verdicts are encoded, as long as the longest short form: four numbers, and the scores. */
 const short = Buffer.alloc(HEAD_BYTES + 2 * CATEGORIES_BYTES + NUMBER_BYTES * (4 + CATEGORY_KEYS.length));
 
 const DIGITS = 7;
-/** Powers of ten that are exact. */
+/** Powers of ten that are exact as doubles. */
 const POWERS = Array.from({ length: 23 }, (_, places) => 10 ** places);
 
-/** Marks of a verdict: bits 0 and 1 are its unit of coverage. */
+/** Flags of a verdict; bits 0 and 1 are its unit of coverage. */
 const FLAGGED = 1 << 2;
 const PARTIAL = 1 << 3;
 const WORST_AT = 1 << 4;
 const SCORES = 1 << 5;
 const FLAGS = 1 << 6;
-/** It is stored as JSON, because it has numbers of more digits, or categories that are none of ours. */
+/** The verdict is stored as JSON, because it has numbers with more digits, or categories that are not ours. */
 const JSON_FORM = 1 << 7;
 
 /**
- * A verdict in little-endian: origin (6 bytes), time (6), latency in hundredths of a millisecond (4), marks (1); then the
- * categories with scores, and the flagged ones, as bits (2 each, if there are any), and as short decimals score, total,
- * judged if that is less, `worst_at` if there is one, and the categories' scores. Null for a verdict from before 1970.
+ * Encodes a verdict in little-endian: origin (6 bytes), time (6), latency in hundredths of a millisecond (4), flags
+ * (1); then the categories with scores, and the flagged ones, as bits (2 bytes each, if there are any); then, as short
+ * decimals, score, total, judged if that is less, `worst_at` if there is one, and the categories' scores. Null for a
+ * verdict from before 1970.
  */
 export function encodeVerdict(origin: number, judgement: Judgement): Buffer | null {
   const time = timeOf(judgement.moderatedAt);
@@ -79,12 +80,12 @@ export function encodeVerdict(origin: number, judgement: Judgement): Buffer | nu
   return bytes;
 }
 
-/** The mark of an origin that bytes begin with; NaN for damaged ones. */
+/** The origin mark at the start of the bytes; NaN for damaged ones. */
 export function originIn(bytes: Buffer): number {
   return bytes.length < ORIGIN_BYTES ? NaN : bytes.readUIntBE(0, ORIGIN_BYTES);
 }
 
-/** A verdict that `encodeVerdict` made. It took no attempts: it was found. */
+/** Decodes the bytes of `encodeVerdict`. The verdict took no attempts: it was found. */
 export function decodeVerdict(
   bytes: Buffer,
   { fingerprint, endpoint }: Pick<Judgement, 'fingerprint' | 'endpoint'>,
@@ -128,8 +129,8 @@ export function decodeVerdict(
 }
 
 /**
- * Scores are recorded with seven digits: as a number without a point they fit into three bytes, and the places behind the
- * point into the fourth. Dividing gives the same number again. -1 for any other number.
+ * Encodes scores, which are recorded with seven digits: the digits as an integer fit into three bytes, and the number
+ * of decimal places into the fourth. Dividing restores the same number. -1 for any other number.
  */
 function shortDecimal(number: number): number {
   for (let places = number < 1 ? DIGITS : 0; places < POWERS.length; places++) {
@@ -139,7 +140,7 @@ function shortDecimal(number: number): number {
   return -1;
 }
 
-/** Verdicts of one reply have one time, and are stored and looked for together. */
+/** The verdicts of one reply have the same time, and are stored and looked up together. */
 let lastFound = { ms: 0, iso: new Date(0).toISOString() };
 let lastStored = lastFound;
 
@@ -148,13 +149,13 @@ function isoTime(ms: number): string {
   return lastFound.iso;
 }
 
-/** NaN for what is not a time. */
+/** Milliseconds of an ISO time; NaN for anything else. */
 function timeOf(iso: string): number {
   if (iso !== lastStored.iso) lastStored = { ms: Date.parse(iso), iso };
   return lastStored.ms;
 }
 
-/** The categories with a score as bits; OTHERS when one is not ours. */
+/** The categories with a score as bits; OTHERS if one is not ours. */
 function scoredBits(scores: NonNullable<Judgement['subcategoryScores']>): number {
   let bits = 0;
   for (const key in scores) {
@@ -165,7 +166,7 @@ function scoredBits(scores: NonNullable<Judgement['subcategoryScores']>): number
   return bits;
 }
 
-/** Flags as bits; OTHERS unless they are ours, each once, in the order of the taxonomy. */
+/** Flags as bits; OTHERS unless they are ours, unique and in taxonomy order. */
 function flaggedBits(flags: readonly string[]): number {
   let bits = 0;
   for (const key of flags) {

@@ -11,7 +11,7 @@ import { Verdicts, type JudgedBy, type JudgedVerdicts, type StoredVerdict } from
 export interface StoreOptions {
   /** This user's run key, which seals the store; null for a user without one. */
   readonly key: Buffer | null;
-  /** The verdicts that a damaged store is filled with again. */
+  /** Source of verdicts to refill a damaged store. */
   readonly recorded: (signal: AbortSignal) => AsyncIterable<JudgedVerdicts>;
   /** Takes one line of text. */
   readonly say: (line: string) => void;
@@ -19,29 +19,29 @@ export interface StoreOptions {
 }
 
 export interface GarbageOptions extends StoreOptions {
-  /** Whether a run is kept that has no finished record: what it judged is taken from the store. */
+  /** Whether a run without a finished record still counts: its verdicts are copied from the store. */
   readonly isUnfinished: (run: string) => boolean;
 }
 
 /** How large a store is. */
 export interface StoreSize {
   readonly verdicts: number;
-  /** Of its data, on disk. */
+  /** Size of its data on disk. */
   readonly bytes: number;
 }
 
 /**
- * Verdicts by content and `JudgedBy`, in a folder: so that what was judged once need not be judged again. It is only a
- * cache. Any error is a miss, and is reported once; but damage to its file while it is open can end
- * the process. All processes of a user on one host may share it.
+ * Verdicts by content and `JudgedBy`, in a folder, so content that was judged once need not be judged again. It is only
+ * a cache. Any error is a miss, and is reported once; but damage to its file while it is open can crash the process.
+ * All processes of a user on one host may share it.
  */
 export class VerdictStore {
   readonly #folder: string;
-  /** Shows other processes that this one uses the data. */
+  /** Signals to other processes that this one uses the data. */
   readonly #user: StoreUser;
   readonly #environment: Environment;
   readonly #verdicts: Verdicts;
-  /** Media files that are as they were when they were read. */
+  /** Media files that have not changed since they were read. */
   readonly files: FileHashes;
 
   private constructor(folder: string, user: StoreUser, { key, say }: StoreOptions) {
@@ -59,10 +59,10 @@ export class VerdictStore {
   }
 
   /**
-   * Opens the store in a folder, or makes one there. One that is damaged, or was not closed properly, is replaced by one
-   * that is filled from records. Null, and said, when there can be no store: another host uses it, or the disk is full.
-   * Failure('usage') for a folder that is something else, or that others can write in. Rejects with the signal's reason
-   * when aborted.
+   * Opens the store in a folder, or creates one there. A store that is damaged, or was not closed properly, is replaced
+   * by one that is filled from records. Null, with a message, when there can be no store: another host uses it, or the
+   * disk is full. Failure('usage') for a folder that is something else, or that others can write in. Rejects with the
+   * signal's reason when aborted.
    */
   static async open(dir: string, options: StoreOptions): Promise<VerdictStore | null> {
     const { key, say, signal } = options;
@@ -98,7 +98,7 @@ export class VerdictStore {
           for await (const judged of options.recorded(signal)) await fresh.add(judged);
         };
         const made = await VerdictStore.#make(dir, options, { isFirst, fill });
-        // Null: another process made one at the same time.
+        // Null means that another process made one at the same time.
         if (made !== null) return made;
       }
     } catch (error) {
@@ -108,7 +108,7 @@ export class VerdictStore {
     }
   }
 
-  /** The verdict on a content, by the first of these that judged it; null when there is none. */
+  /** The verdict on a piece of content, by the first of these that judged it; null if there is none. */
   find(contentSha256: string, judgedBy: readonly JudgedBy[]): StoredVerdict | null {
     for (const by of judgedBy) {
       const found = this.#verdicts.find(contentSha256, by);
@@ -118,22 +118,23 @@ export class VerdictStore {
   }
 
   /**
-   * Adds verdicts that are committed to a verdict log. Verdicts of unknown models and of generations are left out.
-   * They are found at once, and written with those of many calls. Resolves when there is room for more.
+   * Adds verdicts that are committed to a verdict log. Verdicts of unknown models and of generations are skipped. Added
+   * verdicts can be found at once, and are written together with those of other calls. Resolves when there is room for
+   * more.
    */
   add(judged: JudgedVerdicts): Promise<void> {
     return this.#verdicts.add(judged);
   }
 
-  /** Writes what waits, and closes the file. Nothing may be called afterwards. */
+  /** Writes the waiting verdicts, and closes the file. No method may be called afterwards. */
   async close(): Promise<void> {
     if (await this.#environment.close()) await this.#user.noteClosed().catch(() => undefined);
     await this.#user.end();
   }
 
   /**
-   * Replaces the store in a folder by one with what records and unfinished runs have, in one step: a process that has
-   * the store open goes on with the replaced one. Null and failures as for `open`.
+   * Replaces the store in a folder, in one step, by one with only the verdicts of records and unfinished runs. A
+   * process that has the store open continues with the old one. Null and failures as for `open`.
    */
   static async collectGarbage(
     dir: string,
@@ -177,8 +178,8 @@ export class VerdictStore {
   }
 
   /**
-   * Makes a store, fills it, and lets it take the place of the present one. With `isFirst` there must be none, and it
-   * stays empty; null when another process has made one meanwhile.
+   * Builds a store, fills it, and replaces the present one with it. With `isFirst`, there must be no store yet, and the
+   * new one stays empty; null when another process has made one in the meantime.
    */
   static async #make(
     dir: string,

@@ -5,7 +5,9 @@ import type { Environment } from './environment.ts';
 import { SealedTable } from './sealed-table.ts';
 import { decodeVerdict, encodeVerdict, ORIGIN_BYTES, originIn } from './verdict-bytes.ts';
 
-/** What a verdict depends on besides its content: the model, and how items are judged that do not go to it in one piece. */
+/**
+ * Inputs of a verdict besides its content: the model, and how items are judged that are not sent to it as one piece.
+ */
 export interface JudgedBy {
   /** Id of the guard's fingerprint. */
   readonly fingerprint: string;
@@ -13,10 +15,10 @@ export interface JudgedBy {
   readonly judging: string;
 }
 
-/** A verdict that may be used again. */
+/** A verdict that may be reused. */
 export interface Verdict {
   readonly contentSha256: string;
-  /** A verdict of an unknown model, and one of a generation, is not stored. */
+  /** Verdicts of unknown models and of generations are not stored. */
   readonly judgement: Judgement;
 }
 
@@ -31,7 +33,7 @@ export interface JudgedVerdicts {
   readonly verdicts: readonly Verdict[];
 }
 
-/** A verdict that was found. */
+/** A verdict found in the store. */
 export interface StoredVerdict {
   readonly judgement: Judgement;
   readonly fingerprint: Fingerprint;
@@ -39,7 +41,7 @@ export interface StoredVerdict {
   readonly run: string;
 }
 
-/** What the verdicts of a run by one guard have in common. */
+/** Common data of a run's verdicts by one guard. */
 type Origin = readonly [run: string, endpoint: string, artifacts: readonly (readonly [string, string])[]];
 
 interface KnownOrigin {
@@ -50,11 +52,11 @@ interface KnownOrigin {
 
 const CONTENT_BYTES = 32;
 const MARK_BYTES = 8;
-/** Of the key: the mark's beginning, so that verdicts of one model are neighbours, and as much of the content. */
+/** Bytes of the mark at the start of a key, so verdicts of one model are adjacent; part of the content hash follows. */
 const MARK_FIRST_BYTES = 2;
 const KEY_BYTES = MARK_FIRST_BYTES + 8;
 
-/** Origins kept in memory: a corpus that grows is judged by many runs. */
+/** Maximum origins kept in memory: a growing corpus is judged by many runs. */
 const MAX_CACHED = 4096;
 
 /** The verdicts of a store, by the content's SHA-256 and a mark of `JudgedBy`. */
@@ -143,7 +145,7 @@ function originKey(mark: number): Buffer {
   return key;
 }
 
-/** Callers look up many contents with the same object, so the mark is kept with it. */
+/** Cached marks: callers look up many contents with the same object. */
 const marks = new WeakMap<JudgedBy, Buffer>();
 
 function verdictKey(contentSha256: string, judgedBy: JudgedBy): Buffer {
@@ -154,7 +156,7 @@ function verdictKey(contentSha256: string, judgedBy: JudgedBy): Buffer {
   }
   const key = Buffer.allocUnsafe(CONTENT_BYTES + MARK_BYTES);
   mark.copy(key);
-  // The end of the mark is behind the content.
+  // The end of the mark follows the content.
   key.write(contentSha256, MARK_FIRST_BYTES, CONTENT_BYTES, 'hex');
   mark.copy(key, MARK_FIRST_BYTES + CONTENT_BYTES, MARK_FIRST_BYTES);
   return key;

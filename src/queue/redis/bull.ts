@@ -2,7 +2,7 @@ import { Queue, Worker, type Job, type Processor } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { RedisLink } from './link.ts';
 
-/** A shard that stalled many times is not dropped: the fleet finds the item that kills workers. */
+/** A shard that stalled many times is not dropped: the fleet detects the item that kills workers. */
 const MAX_STALLED_COUNT = 1_000_000;
 /** Timeout of one blocking wait for a job, in seconds. */
 const BLOCK_SECONDS = 5;

@@ -9,13 +9,11 @@ import { connectOptions } from './connect-options.ts';
 /** How long a process waits for the server at its start, in milliseconds. */
 const START_TIMEOUT_MS = 30_000;
 const TRY_EVERY_MS = 500;
-/**
- * A reachable server answers in far less; a connection without an answer is given up after this time, in milliseconds.
- */
+/** Timeout for an answer, in milliseconds: a reachable server needs far less. */
 const ANSWER_WITHIN_MS = 5000;
 const MIN_VERSION = [6, 2] as const;
 
-/** Classifies an error of the server. After an error in neither list, it does not answer. */
+/** Classifies server errors. Any error in neither list means that the server does not answer. */
 const FINAL: readonly (readonly [error: RegExp, what: string])[] = [
   [/^WRONGPASS/, 'does not accept the user or password in the URL'],
   [/^NOAUTH/, 'wants a password: redis://user:password@host'],
@@ -84,8 +82,8 @@ function whatOf(error: Error, list: typeof FINAL): string | undefined {
 }
 
 /**
- * Null if the server passes; else the error of the client or the server, also when the server does not answer in time or
- * the signal is aborted. Failure('service') for a server that answers and cannot serve a fleet.
+ * Null if the server passes; otherwise the error of the client or the server, including a timeout or an aborted signal.
+ * Failure('service') for a server that answers and cannot serve a fleet.
  */
 async function tryOnce(
   name: string,
@@ -98,7 +96,7 @@ async function tryOnce(
   const giveUp = (): void => redis.disconnect();
   const timer = setTimeout(giveUp, withinMs);
   signal.addEventListener('abort', giveUp, { once: true });
-  // Why a connection was refused is emitted as an event; the calls below then reject with less.
+  // The reason for a refused connection is emitted as an event; the calls below then reject with fewer details.
   let refused: Error | null = null;
   redis.on('error', (error: Error) => (refused = error));
   try {

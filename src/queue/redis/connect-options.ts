@@ -13,7 +13,7 @@ const SOCKET_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_BACKOFF_MS = 2000;
 
-/** Options that all connections share. Such a connection is opened explicitly and does not reconnect. */
+/** Options shared by all connections. Such a connection is opened explicitly and does not reconnect. */
 export function connectOptions(address: RedisAddress): ConnectOptions {
   return {
     ...('path' in address.at ? { path: address.at.path } : { host: address.at.host, port: address.at.port }),
@@ -28,9 +28,9 @@ export function connectOptions(address: RedisAddress): ConnectOptions {
 }
 
 /**
- * Options of a permanent connection: it reconnects for as long as it takes, and commands wait meanwhile. Half-open
- * connections are detected and replaced. It connects at once, as do its duplicates: with `lazyConnect`, BullMQ takes a
- * first attempt that fails as final and never retries.
+ * Options of a permanent connection: it reconnects for as long as it takes, while commands wait. Half-open connections
+ * are detected and replaced. It connects at once, as do its duplicates: with `lazyConnect`, BullMQ treats a failed
+ * first attempt as final and never retries.
  */
 export function lastingOptions(address: RedisAddress): ConnectOptions {
   return {

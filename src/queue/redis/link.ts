@@ -83,7 +83,10 @@ export class RedisLink {
     return [this.address.prefix, ...parts].join(':');
   }
 
-  /** Reports that the value of a key is skipped: the first key of each trouble. `trouble` must not quote the value. */
+  /**
+   * Reports that the value of a key is skipped, only for the first key of each kind of trouble. `trouble` must not
+   * quote the value.
+   */
   reportSkipped(key: string, trouble: string): void {
     if (this.#reported.has(trouble)) return;
     this.#reported.add(trouble);

@@ -15,26 +15,26 @@ export interface JobCodec<T> {
   /** The job ID of a value: while a job with this ID is in the queue, adding the value again has no effect. */
   id(value: T): string;
   encode(value: T): Buffer;
-  /** The data of the job in Redis, as BullMQ takes it. */
+  /** The data of the job in Redis, as BullMQ expects it. */
   envelope(bytes: Buffer): object;
-  /** Throws if the data is not such a value, or not the one with this ID. */
+  /** Throws if the data is not such a value, or does not have this ID. */
   decode(data: unknown, jobId: string): T;
-  /** A note about the job with this ID, as it is kept in Redis. */
+  /** Seals a note about the job with this ID, for Redis. */
   sealNote(jobId: string, note: string): string;
   /** Null if it is not a note about this job. */
   openNote(jobId: string, sealed: string): string | null;
 }
 
-/** A value as it was handed to a process. */
+/** A value delivered to a process. */
 export interface Delivery {
-  /** How many processes died while they handled the value, or lost their lock on it. */
+  /** Number of processes that died while they handled the value, or lost their lock on it. */
   readonly deaths: number;
-  /** What a process noted last about the value, for the next one that gets it; null: nothing that can be read. */
+  /** The last process's note about the value, for the next one that gets it; null if there is no readable note. */
   readonly note: string | null;
   setNote(note: string, signal: AbortSignal): Promise<void>;
 }
 
-/** A value as `encode` made it. The form in which a value is kept to be added again. */
+/** A value encoded by `encode`. Values are kept in this form to be added again. */
 export interface EncodedJob {
   readonly id: string;
   readonly bytes: Buffer;
@@ -63,7 +63,7 @@ export interface QueueDepth {
 const POLL_INTERVAL_MS = 50;
 /** BullMQ sorts waiting jobs by their priority times this, plus a counter. */
 const TURN_SCORE = 2 ** 32;
-/** The id of the round, and the lowest score; sets the id given when there is none. */
+/** Returns the id of the round and the lowest score; sets the given id if there is none. */
 const DUE_TURN = `
 local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if first[2] then return { redis.call('GET', KEYS[2]) or '', first[2] } end
@@ -105,8 +105,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Adds a value regardless of the bound. Values with a lower `turn`, from 1 to 2^21, are handed out first, those of one
-   * turn and those without in their order. Values without a turn go first.
+   * Adds a value regardless of the bound. Values with a lower `turn`, from 1 to 2^21, are delivered first; values with
+   * the same turn, and those without one, are delivered in order. Values without a turn go first.
    */
   async putEncoded({ id: jobId, bytes }: EncodedJob, signal: AbortSignal, turn = 0): Promise<void> {
     const data = this.#options.codec.envelope(bytes);
@@ -118,8 +118,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * The turn of the value that is handed out next, and the round that it belongs to. When no value with a turn waits, a new
-   * round begins at turn 1.
+   * The turn of the next value to be delivered, and its round. When no value with a turn waits, a new round begins at
+   * turn 1.
    */
   async dueTurn(signal: AbortSignal): Promise<{ readonly round: string; readonly due: number }> {
     const keys = ['prioritized', 'round'].map((part) => this.#link.key(this.#options.name, part));
@@ -267,7 +267,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
 /** Puts a job back. The error tells BullMQ that the job was moved and has neither completed nor failed. */
 async function putBack(job: AnyJob, token: string | undefined, delayMs: number): Promise<never> {
   if (delayMs > 0) {
-    // Its turn has passed, and turns may start again meanwhile.
+    // Its turn has passed, and turns may have started again in the meantime.
     await job.changePriority({ priority: 0 });
     await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();

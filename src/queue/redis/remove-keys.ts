@@ -7,7 +7,7 @@ export function escapeGlob(text: string): string {
 }
 
 /**
- * Atomic, because what is added while keys are removed one by one could be left half removed. KEYS visits every key of
+ * Atomic, because values added while keys are removed one by one could be left half removed. KEYS visits every key of
  * the database; a fleet has a few hundred per run.
  */
 const REMOVE_KEYS = `

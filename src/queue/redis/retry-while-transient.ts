@@ -49,7 +49,7 @@ function isRefusal(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** Keys that our processes did not write. */
+/** The failure for keys that our processes did not write. */
 function refused(cause: Error): Failure {
   const code = /^[A-Z]+\b/.exec(cause.message)?.[0] ?? 'ERR';
   const what = 'find out what else writes to this Redis, or empty the database';

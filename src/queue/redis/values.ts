@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RedisLink } from './link.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 
-/** A key that does not exist, or whose value does not match its schema: it is malformed, or of another version. */
+/** The key does not exist, or its value does not match the schema: it is malformed, or of another version. */
 export type Unread = 'absent' | 'unreadable';
 
 /** Reads a JSON value. An unreadable value is not removed: its owner overwrites it, or it expires. */
@@ -20,7 +20,7 @@ export async function readValue<T>(
   return 'unreadable';
 }
 
-/** The value of a JSON text; null if it does not match the schema. */
+/** Parses a JSON value; null if it does not match the schema. */
 export function parseValue<T>(text: string, form: z.ZodType<T>): T | null {
   let json: unknown;
   try {
@@ -31,7 +31,7 @@ export function parseValue<T>(text: string, form: z.ZodType<T>): T | null {
   return form.safeParse(json).data ?? null;
 }
 
-/** The names in one of our sets, sorted; others are skipped. */
+/** Reads the names in one of our sets, sorted; others are skipped. */
 export async function readNames(
   link: RedisLink,
   key: string,

@@ -6,12 +6,12 @@ import type { RedisLink } from './link.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 
 const QUEUE = 'schedules';
-/** A wake-up is handled at once; a process that dies with one leaves it to the next. */
+/** Lock time, in milliseconds. A wake-up is handled at once; if a process dies with one, the next gets it. */
 const LOCK_MS = 10_000;
 /** Max wait for Redis when wake-ups end, in milliseconds. */
 const CLOSE_MS = 3000;
 
-/** When to be woken, by name. */
+/** Wake-up times by name. */
 type Times = ReadonlyMap<string, { readonly cron: string; readonly timezone: string }>;
 
 /**
@@ -62,7 +62,7 @@ export class WakeUps {
     return retryWhileTransient(command, this.#signal);
   }
 
-  /** Ends the waiting; the times stay in Redis. */
+  /** Stops waiting; the times stay in Redis. */
   async close(): Promise<void> {
     this.#stopListening();
     const closing = Promise.allSettled([this.#worker.close(), this.#queue.close()]);

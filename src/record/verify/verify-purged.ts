@@ -32,9 +32,9 @@ export interface PurgedReport {
 }
 
 /**
- * Checks what a purge keeps: the manifest against its hash, the kept files against the manifest, the chain of commits from
- * run.json to its head, the totals against plan and chain, and where given, the signature and heads kept elsewhere.
- * Failure('internal') for the first thing that does not hold.
+ * Checks what a purge keeps: the manifest against its hash, the kept files against the manifest, the chain of commits
+ * from run.json to its head, the totals against plan and chain, and the signature and heads kept elsewhere if given.
+ * Failure('internal') for the first mismatch.
  */
 export async function verifyPurged(
   runDir: string,

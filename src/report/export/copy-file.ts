@@ -9,7 +9,7 @@ import type { OutputFile, WrittenFile } from './output.ts';
 import type { JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './reasons.ts';
 
-/** Copies a file that is one item. SourceRefused if it is not the one that was judged. */
+/** Copies a file that is one item. SourceRefused if it is not the file that was judged. */
 export async function copyFile(
   again: RereadSource,
   out: OutputFile,
@@ -27,8 +27,8 @@ export async function copyFile(
 }
 
 /**
- * Copies the text that was judged with a file; null if it was copied with another one. SourceRefused if it has changed
- * since the run was created.
+ * Copies the text that was judged with a file; null if it was already copied with another one. SourceRefused if it has
+ * changed since the run was created.
  */
 export async function copyCaption(
   caption: SidecarSnapshot,

@@ -14,7 +14,7 @@ import { type KeptRow, RowDecisions } from './row-decisions.ts';
 import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './reasons.ts';
 
-/** Copies the rows of a source. SourceRefused if it is not the one that was judged. */
+/** Copies the rows of a source. SourceRefused if it is not the file that was judged. */
 export async function copyRows(
   again: RereadSource,
   records: RereadRecords,
@@ -26,7 +26,7 @@ export async function copyRows(
   if (records.layout.kind === 'parquet') await copyParquet(again, records, out, decisions, to);
   else await copyText(again, records, out, decisions, to);
   const { hasFileLine } = await to.cursor.passSource(source.path);
-  // A trial of the first records does not hash the tables that it reads in part.
+  // A trial of the first records does not hash tables that it reads only in part.
   const isSame =
     sha256 === null && to.keeping.isTrial ? again.matchesSnapshot(source) : again.sha256() === sha256;
   if (hasFileLine || !isSame || !again.stayedAsOpened()) throw new SourceRefused('source_changed');
@@ -109,7 +109,9 @@ function headerAddition({ layout, reader }: RereadRecords, what: ExportKind): Ad
   return headerCells(headerOf(reader), layout, what.key);
 }
 
-/** The addition to a row that is kept: none to a clean one. Null if an annotation has no place in it. */
+/**
+ * The text to add to a row that is kept; nothing for a clean export. Null if the row has no place for an annotation.
+ */
 function additionTo(
   record: ReadRecord,
   { layout, reader }: RereadRecords,

@@ -8,7 +8,7 @@ import { escapeText } from '../../domain/text/escape-text.ts';
 import { isInside, realPath } from '../../files/open-inside.ts';
 import { findEnclosingRunDirectory } from '../../files/folders.ts';
 
-/** Absolute paths of an export: the corpus, and two files beside it. */
+/** Absolute paths of an export: the corpus, and two files next to it. */
 export interface Destination {
   readonly out: string;
   readonly rejected: string;
@@ -16,8 +16,8 @@ export interface Destination {
 }
 
 /**
- * The places of an export: beside `out.jsonl` or `out.csv.gz`, `out.rejected.jsonl` and `out.export.json`. Both names
- * are the same whether `out` becomes a file or a folder.
+ * Paths of an export: `out.rejected.jsonl` and `out.export.json` next to `out.jsonl` or `out.csv.gz`. Both names are
+ * the same whether `out` becomes a file or a folder.
  */
 export function destinationOf(out: string): Destination {
   const name = basename(out).replace(/(?<=.)\.gz$/i, '');
@@ -26,9 +26,8 @@ export function destinationOf(out: string): Destination {
 }
 
 /**
- * Failure('usage') unless an export can be put there: nothing may be in its places, the folder around them must exist,
- * and they must be outside of run directories and of the folders that the sources are in, where the next run would
- * find them.
+ * Failure('usage') unless an export can be written there: the paths must be free, their folder must exist, and they
+ * must be outside of run directories and of the source folders, where the next run would find them.
  */
 export async function assertFree(
   destination: Destination,
@@ -54,7 +53,7 @@ export async function assertFree(
   }
 }
 
-/** Failure('usage') if there is something at a path. */
+/** Failure('usage') if the path exists. */
 export async function assertNothingAt(path: string): Promise<void> {
   if ((await lstat(path).catch(() => null)) === null) return;
   throw refused(path, 'exists: remove it, or name another place');

@@ -12,7 +12,7 @@ interface ExportOrigin {
 interface ExportEnd {
   readonly rows: { readonly kept: number; readonly rejected: number };
   readonly by_reason: Readonly<Record<string, number>>;
-  /** The list of what was left out. */
+  /** The list of excluded rows and sources. */
   readonly rejected: WrittenFile;
 }
 

@@ -21,10 +21,10 @@ import { OutputPlace, type WrittenFile } from './output.ts';
 import { SourceRefused, type Keeping, type Reason, type SourceReason } from './reasons.ts';
 import { VerdictCursor } from './verdict-cursor.ts';
 
-/** Refused sources that a result names. */
+/** Maximum refused sources that a result names. */
 const MAX_NAMED = 20;
 
-/** A finished run whose record was checked as far as an export relies on it. */
+/** A finished run whose record was checked as far as an export needs it. */
 export interface FinishedRun {
   readonly run: Run;
   readonly manifest: Manifest;
@@ -41,8 +41,8 @@ const READ: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Opens a finished run, and checks the manifest against its hash, and the files of the run against the manifest: those
- * that an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is not a run
+ * Opens a finished run. Checks the manifest against its hash, and the files of the run against the manifest: those that
+ * an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is not a run
  * directory, Failure('internal') for an unfinished run and for a record that failed verification.
  */
 export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
@@ -68,13 +68,16 @@ export interface ExportOptions {
 export interface ExportResult {
   readonly run: string;
   readonly kind: ExportKind['kind'];
-  /** Absolute paths: the corpus (null if it is a single file that was refused), the list of what was left out, the manifest of the export. */
+  /**
+   * Absolute paths: the corpus (null if it is a single file that was refused), the list of exclusions, the manifest of
+   * the export.
+   */
   readonly out: string | null;
   readonly rejected: string;
   readonly manifest: string;
   /** A file that is one item counts as a row. */
   readonly rows: { readonly kept: number; readonly rejected: number };
-  /** Rows left out, by their main reason. */
+  /** Excluded rows, by their main reason. */
   readonly by_reason: Readonly<Partial<Record<Reason, number>>>;
   readonly sources: {
     /** Files written. */
@@ -83,15 +86,15 @@ export interface ExportResult {
     readonly converted: number;
     /** Sources that could not be exported. */
     readonly refused: number;
-    /** The first of these. */
+    /** The first refused sources. */
     readonly refused_paths: readonly { readonly path: string; readonly reason: SourceReason }[];
   };
 }
 
 /**
- * Exports the corpus of a finished run: reads its sources again, next to its outcome lines. One table becomes a file,
- * anything else a folder with the paths of the outcome lines. Failure('usage') if something is in the way, or the records
- * already have what would be added; nothing is written then.
+ * Exports the corpus of a finished run: reads its sources again, in parallel with its outcome lines. One table becomes
+ * a file, anything else a folder with the paths of the outcome lines. Failure('usage') if a path is taken, or the
+ * records already have what would be added; nothing is written then.
  */
 export async function exportRun(finished: FinishedRun, options: ExportOptions): Promise<ExportResult> {
   const { run } = finished;

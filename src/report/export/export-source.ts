@@ -14,7 +14,7 @@ import { fileReasons, type ReasonLine, restrictedReasons, SourceRefused } from '
 import type { ExportedSource, JudgedSource, SourceExport } from './source-export.ts';
 
 /**
- * Exports one source: its rows, or the file if that is one item. Rejects with SourceRefused if nothing of it may be
+ * Exports one source: its rows, or the file if that is one item. Rejects with SourceRefused if no part of it may be
  * exported, with Failure if the export as a whole cannot be written.
  */
 export async function exportSource(judged: JudgedSource, to: SourceExport): Promise<ExportedSource> {
@@ -54,7 +54,9 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
   });
 }
 
-/** Why a file that is one item may not be in any export: it, or the text that was judged with it, is restricted. */
+/**
+ * Why a file that is one item may not be in any export: the file, or the text that was judged with it, is restricted.
+ */
 async function fileRestrictions(
   { source: { sidecar }, config }: JudgedSource,
   lines: readonly OutcomeLine[],
@@ -62,14 +64,14 @@ async function fileRestrictions(
 ): Promise<ReasonLine[]> {
   const found = restrictedReasons([], lines, keeping);
   if (found.length > 0 || sidecar === null || !keeping.restrictions.isAnyListed) return found;
-  // One that cannot be read, or has changed, is not copied either.
+  // A caption that cannot be read, or has changed, is not copied either.
   const text = await readSidecar(sidecar, config, signal).catch(() => null);
   if (typeof text !== 'string') return [];
   const isHeld = keeping.restrictions.holds({ requestType: 'prompt', modality: 'text', text });
   return isHeld ? lines.map(({ seq, id }) => ({ reason: 'restricted', seq, id })) : [];
 }
 
-/** A file that is one item and has no outcome. */
+/** Lists a file that is one item and has no outcome. */
 async function notJudged(
   { path }: SourceSnapshot,
   { leftOut, cursor, keeping: { isTrial } }: SourceExport,
@@ -81,7 +83,7 @@ async function notJudged(
   return { counts, file: null, caption: null, isConverted: false };
 }
 
-/** Opens a source for `work`; translates what is wrong with it. */
+/** Opens a source for `work`; converts errors about the source to SourceRefused. */
 async function readAgain<T>(
   { source, config }: JudgedSource,
   { itemBytes, signal }: SourceExport,

@@ -2,7 +2,7 @@ import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import type { OutputFile } from './output.ts';
 import { mainReason, type Reason, type ReasonLine } from './reasons.ts';
 
-/** Rows by what became of them. A file that is one item counts as a row. */
+/** Row counts by result. A file that is one item counts as a row. */
 export interface RowCounts {
   kept: number;
   rejected: number;
@@ -24,13 +24,13 @@ export function countRejected(counts: RowCounts, reason: Reason, rows: number): 
   counts.byReason.set(reason, (counts.byReason.get(reason) ?? 0) + rows);
 }
 
-/** Location of a row; null for the file as a whole. */
+/** Location of a row; null for the whole file. */
 export interface RowPlace {
   readonly row: number | null;
   readonly line: number | null;
 }
 
-/** The list of what an export leaves out, and why, one JSON object a line. Never holds content. */
+/** The list of what an export excludes, and why, as one JSON object per line. Never contains content. */
 export class LeftOut {
   readonly #run: string;
   readonly #file: OutputFile;
@@ -40,13 +40,13 @@ export class LeftOut {
     this.#file = file;
   }
 
-  /** A row. Counts it by its main reason. Call `drain` once for every few rows. */
+  /** Adds a row, and counts it by its main reason. Call `drain` once for every few rows. */
   row(path: string, { row, line }: RowPlace, reasons: readonly ReasonLine[], counts: RowCounts): void {
     countRejected(counts, mainReason(reasons), 1);
     this.#add({ path, row, line, reasons });
   }
 
-  /** Lists a source that is not exported, although rows of it may have been written before. */
+  /** Lists a source that is not exported, although some of its rows may have been written before. */
   async source({ path }: SourceSnapshot, reason: Reason): Promise<void> {
     this.#add({ path, row: null, line: null, reasons: [{ reason }] });
     await this.drain();

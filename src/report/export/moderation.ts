@@ -22,8 +22,8 @@ export interface RowModeration extends Omit<ItemModeration, 'id' | 'part' | 'tur
 }
 
 /**
- * The moderation of a row: the severest decision on its items and its rule, the highest score, and all categories.
- * The decision is null if an item was not judged and no other is worse than `allow`.
+ * Combines the moderation of a row: the severest decision on its items and its rule, the highest score, and all
+ * categories. The decision is null if an item was not judged and no other is worse than `allow`.
  */
 export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): RowModeration {
   const missing = unjudged(items, lines);
@@ -56,7 +56,7 @@ function notJudged({ id, part, turn }: Pick<Item, 'id' | 'part' | 'turn'>): Item
   return { id, part, turn, ...nothing, error: 'NOT_JUDGED' };
 }
 
-/** An unknown decision is worse than `allow`, and better than the others. */
+/** Severity of a decision: an unknown decision is worse than `allow`, and better than the others. */
 function severity({ decision }: ItemModeration): number {
   return decision === null ? 0.5 : DECISIONS.indexOf(decision);
 }

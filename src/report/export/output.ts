@@ -15,12 +15,12 @@ import { SourceRefused } from './reasons.ts';
 /** Min bytes per write. */
 const MIN_WRITE_BYTES = 256 * 1024;
 
-/** Bytes that are buffered at first: most files of a folder are small. */
+/** Initial buffer size in bytes: most files of a folder are small. */
 const FIRST_BYTES = 16 * 1024;
 
 const compress = promisify(gzip);
 
-/** Errors for a path that another one is in the way of, also where names differ in letter case only. */
+/** Errors for a path blocked by another one, even if the names differ in letter case only. */
 const NOT_A_NAME: ReadonlySet<unknown> = new Set([
   'EEXIST',
   'ENOTDIR',
@@ -60,12 +60,12 @@ export class OutputFile {
     await this.drain();
   }
 
-  /** Adds to what is to be written. Call `drain` once for every few rows. */
+  /** Adds content to write. Call `drain` once for every few rows. */
   add(content: string | Buffer): void {
     this.#waiting.add(content);
   }
 
-  /** Writes what was added, if it is enough. */
+  /** Writes the added content if it is enough for a write. */
   async drain(): Promise<void> {
     if (this.#waiting.length >= MIN_WRITE_BYTES) await this.#flush();
   }
@@ -98,8 +98,8 @@ export class OutputFile {
 }
 
 /**
- * The files of an export while they are written: in a folder of their own beside their places, from where they are
- * renamed once all are complete and synced. So they appear whole, or not at all.
+ * The files of an export while they are written: in a temporary folder next to their final paths, to which they are
+ * renamed once all are complete and synced. So they appear as a whole or not at all.
  *
  *     open ─► create… ─► publish      (discard: at any time)
  */
@@ -108,7 +108,7 @@ export class OutputPlace {
   readonly #isFolder: boolean;
   /** Temporary folder. */
   readonly #root: string;
-  /** Whether there is a file or a folder to put in the place of the corpus. */
+  /** Whether there is a file or a folder to publish as the corpus. */
   #hasCorpus: boolean;
 
   private constructor(destination: Destination, isFolder: boolean, root: string) {
@@ -129,9 +129,9 @@ export class OutputPlace {
   }
 
   /**
-   * Creates the file for a source, at its path (in the recorded form) below the output folder, or in place of that: then
-   * its name, and not `isCompressed`, says whether rows are compressed. With a null `isCompressed`, the stored bytes are
-   * copied. SourceRefused for a path that leads out of the folder or that cannot be made.
+   * Creates the file for a source: at its encoded path below the output folder, or at the output path itself, in which
+   * case its name, and not `isCompressed`, determines whether rows are compressed. With a null `isCompressed`, the
+   * stored bytes are copied. SourceRefused for a path that leads out of the folder or that cannot be created.
    */
   async create(path: string, isCompressed: boolean | null): Promise<OutputFile> {
     if (!this.#isFolder) {
@@ -155,18 +155,21 @@ export class OutputPlace {
     }
   }
 
-  /** Removes a file that `create` made, after it was closed. */
+  /** Removes a file made by `create`, after it was closed. */
   async remove(path: string): Promise<void> {
     await rm(this.#isFolder ? this.#below(path) : this.#tree, { force: true });
     if (!this.#isFolder) this.#hasCorpus = false;
   }
 
-  /** Creates the list of what is left out, or the manifest of the export. */
+  /** Creates the list of exclusions, or the manifest of the export. */
   createBeside(which: 'rejected' | 'manifest'): Promise<OutputFile> {
     return orWriteFailure(OutputFile.create(join(this.#root, which), false));
   }
 
-  /** Puts all files in their places; returns whether a corpus is among them. Failure('usage') if a place was taken meanwhile. */
+  /**
+   * Moves all files to their final paths; returns whether a corpus is among them. Failure('usage') if a path was taken
+   * in the meantime.
+   */
   async publish(): Promise<boolean> {
     const { out, rejected, manifest } = this.#destination;
     const places = [
@@ -184,7 +187,7 @@ export class OutputPlace {
     return this.#hasCorpus;
   }
 
-  /** Removes what was not published. */
+  /** Removes unpublished files. */
   async discard(): Promise<void> {
     await rm(this.#root, { recursive: true, force: true });
   }
@@ -201,7 +204,7 @@ export class OutputPlace {
   }
 }
 
-/** Waits for the file system while an export is written: Failure('service') for a full disk, else 'usage'. */
+/** Waits for a file operation of an export: Failure('service') for a full disk, else 'usage'. */
 async function orWriteFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -5,10 +5,14 @@ import { isFields, type RecordContent } from '../../formats/record.ts';
 import type { ExportResult } from './export-run.ts';
 
 /**
- * Why a row is left out, the most severe first. `restricted`: see domain/restriction/restriction.ts; it says nothing of what was found.
- * `reviewed`: a person blocks it, or finds a category in it. `partial`: a verdict does not cover all of an item. `not_judged`: an item
- * has no outcome, or its content is not what was judged. `not_selected`: a trial passed it over. `around`: what surrounds an array of records is not a row.
- * `no_object`: the record is not an object, so that nothing can be added to it.
+ * Reasons to exclude a row, the most severe first.
+ * - `restricted`: see domain/restriction/restriction.ts; it does not reveal what was found
+ * - `reviewed`: a person blocks it, or finds a category in it
+ * - `partial`: a verdict does not cover all of an item
+ * - `not_judged`: an item has no outcome, or its content is not what was judged
+ * - `not_selected`: a trial did not select it
+ * - `around`: the wrapper of an array of records is not a row
+ * - `no_object`: the record is not an object, so nothing can be added to it
  */
 const ROW_REASONS = [
   'restricted',
@@ -26,15 +30,15 @@ const ROW_REASONS = [
 export type RowReason = (typeof ROW_REASONS)[number];
 
 /**
- * Why nothing of a source is exported:
+ * Reasons to exclude a whole source:
  * - `source_changed`: it is not the file that the run read
  * - `source_unreadable`: it cannot be read to its end
  * - `read_differently`: this version does not find the records that the run judged
  * - `header`: a stray quote is in the header of the table
- * - `row_too_large`: a row was too large to find the rows behind it again
- * - `list_of_files`: a manifest lists other files, which may be left out
+ * - `row_too_large`: a row was too large to find the rows after it again
+ * - `list_of_files`: a manifest lists other files, which may be excluded
  * - `whole_file`: a file that is one item has no place for an annotation
- * - `container`: it holds other files, some of which may be left out
+ * - `container`: it contains other files, some of which may be excluded
  * - `name`: its path cannot be a path in the output folder
  */
 export type SourceReason =
@@ -48,7 +52,7 @@ export type SourceReason =
   | 'container'
   | 'name';
 
-/** Nothing of a source is exported. */
+/** Thrown if no part of a source is exported. */
 export class SourceRefused extends Error {
   override readonly name = 'SourceRefused';
   readonly reason: SourceReason;
@@ -59,10 +63,10 @@ export class SourceRefused extends Error {
   }
 }
 
-/** Why something is left out, as it is counted. */
+/** Reason for an exclusion, as counted. */
 export type Reason = RowReason | SourceReason;
 
-/** Reasons that have nothing to do with what was judged: a decision, or the layout of a source. */
+/** Reasons independent of whether everything was judged: a decision, or the layout of a source. */
 const JUDGED: ReadonlySet<Reason> = new Set([
   'restricted',
   'block',
@@ -77,7 +81,7 @@ const JUDGED: ReadonlySet<Reason> = new Set([
   'container',
 ]);
 
-/** Exit status of an export: 5 if something was left out because it was not judged, or because its source changed. */
+/** Exit status of an export: 5 if something was excluded because it was not judged, or because its source changed. */
 export function exportStatus({ by_reason, sources }: ExportResult, allowErrors: boolean): 0 | 5 {
   const reasons = [
     ...(Object.keys(by_reason) as Reason[]),
@@ -87,7 +91,7 @@ export function exportStatus({ by_reason, sources }: ExportResult, allowErrors: 
   return isWhole ? 0 : 5;
 }
 
-/** One reason for a row, in the list of what was left out. Holds no content. */
+/** One reason for a row, in the list of exclusions. Contains no content. */
 export interface ReasonLine {
   readonly reason: RowReason;
   readonly seq?: number;
@@ -110,12 +114,12 @@ export function mainReason(reasons: readonly ReasonLine[]): RowReason {
 export interface Keeping {
   readonly restrictions: Pick<Restrictions, 'by' | 'holds' | 'holdsItem' | 'isAnyListed' | 'reviews'>;
   readonly keepReview: boolean;
-  /** Whether what people decided counts beside what the run did. Restricted rows are never kept. */
+  /** Whether reviews are ignored, and only the run's decisions count. Restricted rows are never kept. */
   readonly ignoreReviews: boolean;
   readonly isTrial: boolean;
 }
 
-/** Why a row may not be in any export; empty if it may. `items` are those of the row as it is read now. */
+/** Why a row may not be in any export; empty if it may. `items` are the row's items as currently read. */
 export function restrictedReasons(
   items: readonly Item[],
   lines: readonly OutcomeLine[],
@@ -138,7 +142,7 @@ export function restrictedReasons(
   return isHeld ? [{ reason: 'restricted' }] : [];
 }
 
-/** Every text in a record, also those that no item is made of, such as the elements of a list. */
+/** All strings in a record, including those that are not part of an item, such as the elements of a list. */
 function textsIn(content: RecordContent | null): string[] {
   const texts: string[] = [];
   const pending: unknown[] = isFields(content) ? content.names().map((_, at) => content.at(at)) : [content];
@@ -151,15 +155,15 @@ function textsIn(content: RecordContent | null): string[] {
   return texts;
 }
 
-/** Why a file that is one item is not clean, by its outcome lines; empty if it is. */
+/** Why a file that is one item is not clean, according to its outcome lines; empty if it is. */
 export function fileReasons(lines: readonly OutcomeLine[], keeping: Keeping): ReasonLine[] {
   if (lines.length !== 1) return [{ reason: 'not_judged' }];
   return lines.flatMap((line) => lineReasons(line, keeping));
 }
 
 /**
- * Why a row is not clean; empty if it is. It is if each of its items, as they are read now, has an outcome line that is
- * allowed with full coverage and judged the same content, and if it has no other lines.
+ * Why a row is not clean; empty if it is. A row is clean if each of its items, as currently read, has an outcome line
+ * that is allowed with full coverage and judged the same content, and if it has no other lines.
  */
 export function rowReasons(
   items: readonly Item[],
@@ -175,9 +179,9 @@ export function rowReasons(
   return reasons;
 }
 
-/** The items without a line that is of the same content, or that says that the row could not be read. */
+/** The items without an outcome line that has the same content, or that says that the row could not be read. */
 export function unjudged(items: readonly Item[], lines: readonly OutcomeLine[]): Item[] {
-  // As a rule the lines are those of the items, in the same order.
+  // Usually the lines match the items, in the same order.
   if (items.every(({ contentSha256 }, index) => contentSha256 === lines[index]?.content_sha256)) return [];
   const known = new Set(lines.map(({ content_sha256 }) => content_sha256));
   return items.filter(({ contentSha256 }) => !known.has(contentSha256));
@@ -207,7 +211,7 @@ function lineReasons(line: OutcomeLine, keeping: Keeping): ReasonLine[] {
   return reasons;
 }
 
-/** A person's finding against an item; null without a review, and for `allow` without a category. */
+/** A person's finding on an item; null without a review, and for `allow` without a category. */
 function findingOn(line: OutcomeLine, { restrictions, keepReview }: Keeping): Omit<ReasonLine, 'seq'> | null {
   const { reviews } = restrictions;
   const decision = reviews.last(line)?.decision ?? 'allow';

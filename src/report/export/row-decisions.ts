@@ -11,7 +11,7 @@ export interface KeptRow {
   readonly value: RowModeration | null;
 }
 
-/** Decides which rows of a source are kept, in order, and lists those that are not. */
+/** Decides which rows of a source are kept, in order, and lists the others. */
 export class RowDecisions {
   readonly counts: RowCounts = noRows();
   readonly #path: string;
@@ -22,7 +22,10 @@ export class RowDecisions {
     this.#to = to;
   }
 
-  /** Null for a row that is left out, and for what is around the records. A promise as from `VerdictCursor.linesOf`. */
+  /**
+   * Decides a row. Null for an excluded row, and for text around the records. Returns a promise when
+   * `VerdictCursor.linesOf` does.
+   */
   of(row: RereadRow): KeptRow | null | Promise<KeptRow | null> {
     const lines = this.#to.cursor.linesOf(this.#path, row.record.row);
     return lines instanceof Promise
@@ -51,7 +54,7 @@ export class RowDecisions {
     return { value: isClean ? null : moderationOf(items, lines) };
   }
 
-  /** Takes back that a row is kept: an annotation has no place in it. */
+  /** Undoes the decision to keep a row: it has no place for an annotation. */
   withoutPlace(record: SourceRecord): void {
     this.counts.kept--;
     this.#leaveOut(record, [{ reason: 'no_object' }]);

@@ -7,8 +7,8 @@ import type { OutputPlace } from './output.ts';
 import type { VerdictCursor } from './verdict-cursor.ts';
 
 /**
- * The kind of an export: `clean`, the rows that are allowed (with `keepReview` also those to be reviewed), unchanged, or
- * `annotate`, all rows with what the run found, under `key`. Neither writes a restricted row.
+ * The kind of an export. `clean`: the rows that are allowed (with `keepReview` also those to be reviewed), unchanged.
+ * `annotate`: all rows with the run's findings under `key`. Neither writes a restricted row.
  */
 export type ExportKind =
   | { readonly kind: 'clean'; readonly keepReview: boolean; readonly ignoreReviews: boolean }
@@ -20,7 +20,7 @@ export interface SourceExport {
   readonly cursor: VerdictCursor;
   readonly place: OutputPlace;
   readonly leftOut: LeftOut;
-  /** Paths of the captions that were copied: files can share one. */
+  /** Paths of the copied captions: files can share one. */
   readonly captions: Set<string>;
   readonly keeping: Keeping;
   /** Max size of a text item in UTF-8 bytes. */
@@ -32,7 +32,7 @@ export interface SourceExport {
 export interface JudgedSource {
   readonly source: SourceSnapshot;
   readonly config: SourceConfig;
-  /** SHA-256 of the file as it was judged; null if the run could not tell. */
+  /** SHA-256 of the file as it was judged; null if the run did not determine it. */
   readonly sha256: string | null;
   /** The text that was judged with the file and is not a source itself; null if there is none. */
   readonly caption: SidecarSnapshot | null;
@@ -41,9 +41,9 @@ export interface JudgedSource {
 /** The result of exporting a source. */
 export interface ExportedSource {
   readonly counts: RowCounts;
-  /** Null if nothing of it was written. */
+  /** Null if no part of it was written. */
   readonly file: WrittenFile | null;
-  /** The caption that was copied with it; null if there was none to copy. */
+  /** The caption that was copied with the file; null if there was none. */
   readonly caption: WrittenFile | null;
   /** Whether its rows were converted to UTF-8. */
   readonly isConverted: boolean;

@@ -7,11 +7,11 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { replayDecision } from '../../record/outcomes/outcome-line.ts';
 
 /**
- * The outcome lines of a finished run, in corpus order, taken by source and row. Sources, and rows of a source, are to
- * be asked for in that order. Holds the lines of one row and of one piece of the file.
+ * Reads the outcome lines of a finished run, in corpus order, by source and row. Sources, and rows of a source, must be
+ * requested in that order. Keeps the lines of one row and of one piece of the file in memory.
  *
- * The file was compared with the manifest, and its lines were checked when they were committed: they are parsed, one at
- * a time so that few are in memory, and not checked again but for their decisions.
+ * The file was compared with the manifest, and its lines were checked when they were committed. So only their decisions
+ * are checked again. Lines are parsed one at a time, to keep few in memory.
  */
 export class VerdictCursor {
   readonly #policy: Policy;
@@ -41,9 +41,9 @@ export class VerdictCursor {
   }
 
   /**
-   * The lines of a row, empty if it has none; a null `row` asks for those of a file that is one item. Lines of earlier
-   * rows are skipped. A promise only if the file has to be read for it: most rows need not wait. Failure('internal')
-   * for a decision that is not what the run's policy gives.
+   * The lines of a row, empty if it has none; a null `row` requests those of a file that is one item. Lines of earlier
+   * rows are skipped. Returns a promise only if the file must be read for it: most rows need not wait.
+   * Failure('internal') for a decision that differs from what the run's policy gives.
    */
   linesOf(path: string, row: number | null): readonly OutcomeLine[] | Promise<readonly OutcomeLine[]> {
     const lines: OutcomeLine[] = [];
@@ -56,7 +56,7 @@ export class VerdictCursor {
     return lines;
   }
 
-  /** Moves the lines of a row to `lines`. False if some may be in the part of the file that was not read. */
+  /** Moves the lines of a row to `lines`. False if some may be in the unread part of the file. */
   #take(path: string, row: number | null, lines: OutcomeLine[]): boolean {
     while (!this.#isReadUp()) {
       const line = this.#next();
@@ -69,7 +69,7 @@ export class VerdictCursor {
     return false;
   }
 
-  /** Skips the rest of a source; returns whether a line of it is of the file as a whole. */
+  /** Skips the rest of a source; returns whether one of its lines is for the file as a whole. */
   async passSource(path: string): Promise<{ readonly hasFileLine: boolean }> {
     let hasFileLine = false;
     for (let line = await this.peek(); line?.source.path === path; line = await this.peek()) {
@@ -83,7 +83,7 @@ export class VerdictCursor {
     await this.#pieces.return();
   }
 
-  /** Whether the next line has to be read first. */
+  /** Whether the next line must be read first. */
   #isReadUp(): boolean {
     return this.#index === this.#piece.length && !this.#isAtEnd;
   }
@@ -95,7 +95,7 @@ export class VerdictCursor {
     this.#index = 0;
   }
 
-  /** The next line of those that were read; null at the end of the run. */
+  /** The next of the lines that were read; null at the end of the run. */
   #next(): OutcomeLine | null {
     if (this.#line === null && this.#index < this.#piece.length) {
       this.#line = JSON.parse(this.#piece[this.#index]!.toString()) as OutcomeLine;

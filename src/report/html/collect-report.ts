@@ -29,13 +29,13 @@ import { type ListedItem, ListedItems } from './listed-items.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
 import type { GuardRow, ReportCommands, ReportData, ReportItem } from './report-data.ts';
 
-/** Guards and models that are listed; those with the most verdicts. */
+/** Maximum guards and models to list; those with the most verdicts. */
 const MAX_LISTED = 100;
 
-/** Each takes one of Node's four threads; the other one reads files. */
+/** Each query takes one of Node's four threads; the remaining one reads files. */
 const QUERIES_AT_ONCE = 3;
 
-/** Files that are checked by hash before they are read; the others are checked by size. */
+/** Files checked by hash before they are read; others are checked by size. */
 const READ: ReadonlySet<string> = new Set([
   RUN_FILES.run,
   RUN_FILES.sources,
@@ -44,8 +44,8 @@ const READ: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads what a report shows from a finished run. Memory does not depend on the size of the run. Failure('usage') for a path
- * that is not a finished run, Failure('internal') for a record that fails verification.
+ * Collects the data of a finished run for its report. Memory use does not depend on the size of the run.
+ * Failure('usage') for a path that is not a finished run, Failure('internal') for a record that fails verification.
  */
 export async function collectReport(dir: string, signal: AbortSignal): Promise<ReportData> {
   const runDir = resolve(dir);
@@ -132,7 +132,7 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
   );
 }
 
-/** What to do about a file, if that is more than what its cause says. */
+/** Advice on a file, if there is more to say than its cause already does. */
 function adviceOn(
   { path, error }: ListedItem,
   { code, reason }: NotJudged,

@@ -10,11 +10,11 @@ import { diffRuns, type DiffResult } from '../../analysis/diff-runs.ts';
 import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import type { PreviousChanges, PreviousRun } from './report-data.ts';
 
-/** Largest verdicts.jsonl of either run that is compared item by item: some 200,000 items. */
+/** Maximum size of verdicts.jsonl of either run to compare item by item: some 200,000 items. */
 const MAX_COMPARED_BYTES = 200 * 1024 * 1024;
 
 /**
- * Compares a run with the one before it; item by item only if both are small enough. Null when there is no run before.
+ * Compares a run with the one before it, item by item only if both are small enough. Null when there is no earlier run.
  */
 export async function comparePrevious(
   runDir: string,
@@ -43,7 +43,7 @@ async function compare(
   };
 }
 
-/** Null where a run is not finished or too large, and for a record that failed verification. */
+/** Null if a run is unfinished or too large, or its record failed verification. */
 async function changesSince(
   before: string,
   now: string,
@@ -77,7 +77,7 @@ function changesOf({ a, b, pairs, score_shift, decisions }: DiffResult): Previou
   };
 }
 
-/** Compares a run with any other finished one of its folder, as `comparePrevious` does. */
+/** Compares a run with any other finished run of its folder, like `comparePrevious`. */
 export async function compareWith(
   dir: string,
   runDir: string,

@@ -10,22 +10,22 @@ import type { ReportItem } from './report-data.ts';
 
 const MAX_LISTED = 25;
 
-/** Leaves out what repeats the content of an earlier item of the run. */
+/** Excludes items that repeat the content of an earlier item of the run. */
 const FIRST_OF_CONTENT = 'reused_from IS DISTINCT FROM run';
-/** Files of one cause. */
+/** Maximum files per cause. */
 const MAX_FILES = 20;
-/** Items examined before a list goes without those that people or other runs restrict. */
+/** Maximum items to examine for a list: beyond that, items that people or other runs restrict leave it short. */
 const MAX_LOOKED_AT = 10_000;
 
 const UNRESTRICTED = `restricted_by IS NULL AND (turn IS NULL OR (path, "row") NOT IN (
   SELECT (path, "row") FROM outcomes WHERE restricted_by IS NOT NULL AND turn IS NOT NULL AND "row" IS NOT NULL))`;
 
-/** A file with items that were not judged for one cause. */
+/** A file with items that were not judged for the same cause. */
 export interface UnjudgedFile {
   readonly first: ListedItem;
   readonly code: ItemCode;
   readonly reason: ItemErrorReason | null;
-  /** Its items of this cause, such as the rows of a table. */
+  /** Its items with this cause, such as the rows of a table. */
   readonly items: number;
 }
 
@@ -56,13 +56,13 @@ export class ListedItems {
     return this.#first(MAX_LISTED, `decision IN ('review', 'block') AND ${FIRST_OF_CONTENT}`, order);
   }
 
-  /** Longest latency first, of what was judged in this run. */
+  /** Longest latency first, of items judged in this run. */
   slow(): Promise<ListedItem[]> {
     const judged = `decision IS NOT NULL AND latency_ms IS NOT NULL AND ${JUDGED_HERE}`;
     return this.#first(MAX_LISTED, judged, 'latency_ms DESC');
   }
 
-  /** The files of each cause for which items were not judged, those with the most of them first. */
+  /** Files with unjudged items per cause, those with the most items first. */
   async unjudgedFiles(): Promise<UnjudgedFile[]> {
     const rows = await this.#database.query(
       `SELECT min(seq)::DOUBLE AS seq, error_code, error_reason, count(*)::DOUBLE AS items FROM outcomes
@@ -83,7 +83,7 @@ export class ListedItems {
     });
   }
 
-  /** The first items in an order, without those that are restricted, or that have a restricted turn in their conversation. */
+  /** The first items in an order, except those that are restricted or have a restricted turn in their conversation. */
   async #first(count: number, condition: string, order: string): Promise<ListedItem[]> {
     for (let limit = count; ; limit *= 10) {
       const rows = await this.#rows(`${UNRESTRICTED} AND ${condition}`, `${order}, seq`, limit);

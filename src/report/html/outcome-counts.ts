@@ -13,20 +13,20 @@ import type {
   ScoreSpread,
 } from './report-data.ts';
 
-/** Corpora that are counted apart; a run over a glob or a job file may have thousands. */
+/** Maximum corpora to count separately; a run over a glob or a job file may have thousands. */
 const MAX_CORPORA = 99;
-/** Categories outside our taxonomy that are counted apart: a guard may flag any name. */
+/** Maximum categories outside our taxonomy to count separately: a guard may flag any name. */
 const MAX_UNKNOWN = 20;
 const SCORE_BINS = 50;
 const CATEGORY_BINS = 25;
 const MAX_RATE_BINS = 150;
-/** Widths of bins over time, in seconds. */
+/** Widths of time bins, in seconds. */
 const WIDTHS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200, 86_400, 604_800, 6_048_000, 60_480_000];
 /** Latencies are counted in steps of 10%, from 0.01 ms to about 4 hours. */
 const LOWEST_MS = 0.01;
 const STEPS = 220;
 
-/** Selects what was judged, rather than settled by a reused verdict. */
+/** Selects items that were judged, rather than resolved by a reused verdict. */
 export const JUDGED_HERE = 'reused_from IS NULL';
 
 type Query = (sql: string) => Promise<readonly Row[]>;
@@ -41,7 +41,7 @@ export class OutcomeCounts {
     this.#scored = scored;
   }
 
-  /** In the order of the sources. */
+  /** Groups by corpus, in the order of the sources. */
   async corpora(): Promise<GroupRow[]> {
     const rows = await this.#groups(`split_part(path, '/', 1)`, 'min(seq)');
     const named = rows.slice(0, MAX_CORPORA);
@@ -54,7 +54,7 @@ export class OutcomeCounts {
     return [...named, others];
   }
 
-  /** The largest first. */
+  /** Groups by modality, the largest first. */
   modalities(): Promise<GroupRow[]> {
     return this.#groups(`coalesce(modality, 'unknown')`, 'count(*) DESC, min(seq)');
   }
@@ -72,7 +72,7 @@ export class OutcomeCounts {
     });
   }
 
-  /** In taxonomy order, then those outside it in the order in which they appear, then verdicts without a category. */
+  /** In taxonomy order, then categories outside it in order of appearance, then verdicts without a category. */
   async categories(): Promise<CategoryRow[]> {
     const counts = await this.#query(`
       WITH flagged AS (
@@ -107,7 +107,7 @@ export class OutcomeCounts {
     return [...rows.values()].sort((a, b) => place(a.category) - place(b.category));
   }
 
-  /** The most probable of the flagged categories; those without a score last, in the guard's order. */
+  /** SQL for the most probable flagged category; categories without a score come last, in the guard's order. */
   #mainFlag(): string {
     const { names, columns } = this.#scored;
     const scores = names.map((name, at) => `WHEN '${name}' THEN ${columns[at]}`).join(' ');
@@ -162,7 +162,7 @@ export class OutcomeCounts {
     };
   }
 
-  /** How much of the items was judged, by unit. */
+  /** Coverage of the items, by unit. */
   async coverage(): Promise<CoverageRow[]> {
     const rows = await this.#query(
       `SELECT coverage_unit, count(*), count(*) FILTER (WHERE coverage_judged < coverage_total),
@@ -178,7 +178,10 @@ export class OutcomeCounts {
     });
   }
 
-  /** Latencies of the verdicts that a guard made in this run, to about a tenth; null for a guard that made none. */
+  /**
+   * Latencies of the verdicts that a guard made in this run, accurate to about a tenth; null for a guard that made
+   * none.
+   */
   async latencies(): Promise<(endpoint: string, fingerprint: string | null) => GuardRow['latency']> {
     const step = `least(${STEPS - 1}, ceil(ln(greatest(latency_ms, ${LOWEST_MS}) / ${LOWEST_MS}) / ln(1.1)))`;
     const rows = await this.#query(
@@ -209,7 +212,7 @@ export class OutcomeCounts {
     };
   }
 
-  /** The items that this run judged over time, in a bounded number of bins; null if it judged none. */
+  /** Number of items judged by this run over time, in a bounded number of bins; null if it judged none. */
   async rate(): Promise<RateOverTime | null> {
     const second = 'floor(epoch(moderated_at))';
     const [range] = await this.#query(

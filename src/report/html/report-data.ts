@@ -5,10 +5,10 @@ import type { NotJudged } from '../../domain/words/not-judged.ts';
 import type { ReviewProgress } from '../../record/reviews/review.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 
-/** Everything that a report shows. Its size is bounded, whatever the run's. Strings from the record are hostile. */
+/** Everything that a report shows. Its size is bounded, whatever the run's. Strings from the record are untrusted. */
 export interface ReportData {
   readonly run: string;
-  /** Name that the job or the user gave the run. */
+  /** Name given to the run by the job or the user. */
   readonly name: string;
   /** Version of guardsweep that created the run. */
   readonly version: string;
@@ -28,13 +28,13 @@ export interface ReportData {
   readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
   /** The canaries, as a sentence. */
   readonly canaries: string;
-  /** In taxonomy order, then categories outside it, then `null`: no category. Each verdict is in one row. */
+  /** In taxonomy order, then other categories, then `null` for no category. Each verdict is in one row. */
   readonly categories: readonly CategoryRow[];
   /** In the order of the sources; at most 100; the last one may stand for all others. */
   readonly corpora: readonly GroupRow[];
   readonly modalities: readonly GroupRow[];
   readonly scores: ScoreSpread;
-  /** What was not judged, by cause, the most frequent first. */
+  /** Unjudged items by cause, the most frequent first. */
   readonly notJudged: readonly CauseRow[];
   readonly coverage: readonly CoverageRow[];
   readonly guards: readonly GuardRow[];
@@ -42,9 +42,9 @@ export interface ReportData {
     readonly id: string;
     readonly artifacts: Readonly<Record<string, string>>;
   }[];
-  /** Judged items over time, oldest first; those with a reused verdict left out. */
+  /** Judged items over time, oldest first, without those with a reused verdict. */
   readonly rate: RateOverTime | null;
-  /** Highest decision, then highest score first. Without restricted items and repeated content, as the next one. */
+  /** Highest decision, then highest score first. Like `slow`, without restricted items and repeated content. */
   readonly severe: readonly ReportItem[];
   /** Longest latency first. */
   readonly slow: readonly ReportItem[];
@@ -55,7 +55,7 @@ export interface ReportData {
   readonly files: readonly { readonly name: string; readonly url: string }[];
 }
 
-/** Commands that can be typed in any folder. */
+/** Commands that work in any folder. */
 export interface ReportCommands {
   readonly resume: string;
   readonly retry: string;
@@ -67,55 +67,55 @@ export interface ReportCommands {
 
 /** Verdicts that are review or block, or that the guard flagged, by their main category: the most probable flagged one. */
 export interface CategoryRow {
-  /** Null: no flagged category. */
+  /** Null for verdicts without a flagged category. */
   readonly category: string | null;
   readonly block: number;
   readonly review: number;
-  /** Flagged by the guard, and allowed by the policy. */
+  /** Verdicts flagged by the guard and allowed by the policy. */
   readonly allow: number;
-  /** Verdicts with this category among the flagged ones, whichever is the main one. */
+  /** Verdicts with this category among the flagged ones, even if it is not the main one. */
   readonly any: number;
 }
 
 /** Items of a corpus or a modality: `items = allow + review + block + errors`, plus those without an outcome yet. */
 export interface GroupRow {
-  /** Null: all others. */
+  /** Null for the row of all other groups. */
   readonly name: string | null;
   readonly items: number;
   readonly allow: number;
   readonly review: number;
   readonly block: number;
   readonly errors: number;
-  /** Verdicts on a part of the item only. */
+  /** Verdicts that cover only a part of the item. */
   readonly partial: number;
 }
 
 /** Verdicts by score, in equal bins from 0 to 1. */
 export interface ScoreSpread {
   readonly decisions: Readonly<Record<Decision, readonly number[]>>;
-  /** Only categories with scores; the guard gives them for what it flags. */
+  /** Only categories with scores; guards give scores only for what they flag. */
   readonly categories: readonly {
     readonly category: CategoryName;
     readonly bins: readonly number[];
     readonly review: number | null;
     readonly block: number | null;
   }[];
-  /** Thresholds on the overall score; null without one. */
+  /** Thresholds on the overall score; null if there is none. */
   readonly review: number | null;
   readonly block: number | null;
 }
 
 export interface CauseRow extends NotJudged {
-  /** Those with the most of its items first; at most 20. */
+  /** Files with the most of its items first; at most 20. */
   readonly files: readonly FileRow[];
 }
 
 export interface FileRow {
   /** The first item of the file that was not judged for this cause. */
   readonly item: ReportItem;
-  /** All of them. */
+  /** All its items that were not judged for this cause. */
   readonly items: number;
-  /** What to do about this file; null if there is nothing more to say than about its cause. */
+  /** Advice on this file; null if there is no more to say than about its cause. */
   readonly advice: string | null;
 }
 
@@ -136,7 +136,7 @@ export interface GuardRow {
   readonly kind: Summary['guards'][number]['kind'];
   readonly fingerprint: string | null;
   readonly verdicts: number;
-  /** Latency of the verdicts that this run made, to about 10%; null if all were reused. */
+  /** Latency of this run's verdicts, accurate to about 10%; null if all were reused. */
   readonly latency: { readonly p50: number; readonly p95: number; readonly max: number } | null;
 }
 
@@ -162,19 +162,19 @@ export interface ReportItem {
   /** Flagged categories, most probable first. */
   readonly categories: readonly string[];
   readonly latencyMs: number | null;
-  /** In our own words; null for a verdict. */
+  /** Message in our own words; null for a verdict. */
   readonly error: string | null;
-  /** `file:` URL of its file; null if it is not known. */
+  /** `file:` URL of its file; null if unknown. */
   readonly file: string | null;
 }
 
-/** The latest finished run of the same name over the same sources before this one, or one that a reader chose. */
+/** The latest finished run of the same name over the same sources before this one, or a run that the reader chose. */
 export interface PreviousRun {
   readonly run: string;
   readonly createdAt: string;
   readonly isChosen?: true;
   readonly counts: PreviousCounts;
-  /** Null where the runs are too large to be compared item by item. */
+  /** Null if the runs are too large to compare item by item. */
   readonly changes: PreviousChanges | null;
 }
 
@@ -183,12 +183,12 @@ export type PreviousCounts = Pick<
   'items' | 'verdicts' | 'errors' | 'flagged' | 'by_decision' | 'by_category' | 'without_category' | 'partial'
 > & { readonly fingerprints: readonly string[] };
 
-/** Item by item, paired by content. */
+/** Changes item by item, paired by content. */
 export interface PreviousChanges {
   readonly pairs: number;
   readonly onlyBefore: number;
   readonly onlyNow: number;
   readonly meanShift: number | null;
-  /** Other decisions than before, or another end: an error. */
+  /** Items whose decision changed, including to or from an error. */
   readonly decisions: readonly { readonly before: string; readonly now: string; readonly items: number }[];
 }

@@ -5,14 +5,14 @@ import { collectReport } from './collect-report.ts';
 import { compareWith } from './compare-previous.ts';
 import { renderReport } from './write-report.ts';
 
-/** A Failure is sent in parts: structured cloning drops its kind. */
+/** Failures are sent in parts: structured cloning drops their kind. */
 export type ReportAnswer =
   | { readonly html: string; readonly failure: null }
   | { readonly html: null; readonly failure: { readonly kind: FailureKind; readonly message: string } };
 
 export interface ReportTask {
   readonly dir: string;
-  /** Directory of the run to compare it with; null: the run before it, if there is one. */
+  /** Directory of the run to compare with; null for the previous run, if there is one. */
   readonly before: string | null;
 }
 

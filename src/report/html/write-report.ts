@@ -9,13 +9,15 @@ import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';
 import type { ReportData } from './report-data.ts';
 
-/** The epoch in the name of its temporary file: lower than any, so the next writer removes what a crash left. */
+/**
+ * Epoch in the name of its temporary file. It is lower than any other, so the next writer removes what a crash left.
+ */
 const BEFORE_ALL = 0;
 
 /**
- * Writes report.html into a run directory, complete or not at all, in place of an earlier one; returns its path, and how far
- * people are with the run. Failure('usage') for a directory in which others can write, Failure('service') when the file cannot be written, else as
- * `collectReport`.
+ * Writes report.html into a run directory, completely or not at all, replacing an earlier one; returns its path and the
+ * review progress of the run. Failure('usage') for a directory in which others can write, Failure('service') when the
+ * file cannot be written, others as in `collectReport`.
  */
 export async function writeReport(
   runDir: string,
@@ -43,15 +45,15 @@ export async function writeReport(
   return { path, reviews: data.reviews };
 }
 
-/** A line that says where a report is, or why it was not written; then it has no reviews. */
+/** A line with the location of a report, or the reason why it was not written, in which case there are no reviews. */
 export interface ReportNotice {
   readonly line: string;
   readonly reviews: ReviewProgress | null;
 }
 
 /**
- * Writes the report of a run that was just finished. A report is not part of the record, and nothing fails when it
- * cannot be written. Null if there is one already, of a run to which nothing was added.
+ * Writes the report of a run that was just finished. A report is not part of the record, so nothing fails when it
+ * cannot be written. Null if there is a report already and nothing was added to the run.
  */
 export async function reportWhenFinished(
   runDir: string,
@@ -69,20 +71,20 @@ export async function reportWhenFinished(
   }
 }
 
-/** The module that the build makes from `web/report`. */
+/** The module built from `web/report`. */
 interface ReportRuntime {
   readonly renderReport: (data: ReportData) => string;
 }
 
 const RUNTIME = '#report-runtime/report.js';
 
-/** Renders a report as one HTML file that loads nothing. Failure('internal') if the package is incomplete. */
+/** Renders a report as one self-contained HTML file. Failure('internal') if the package is incomplete. */
 export async function renderReport(data: ReportData): Promise<string> {
   const runtime = await loadReportRuntime();
   return runtime.renderReport(data);
 }
 
-/** Loads what `renderReport` needs; large, so it is loaded while something else is waited for. */
+/** Loads the module for `renderReport`. It is large, so it is loaded while waiting for something else. */
 async function loadReportRuntime(): Promise<ReportRuntime> {
   try {
     return (await import(RUNTIME)) as ReportRuntime;

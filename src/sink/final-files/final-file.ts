@@ -53,8 +53,8 @@ export class FinalFile {
   }
 
   /**
-   * Has `work` write the file at its temporary path, instead of `write`; called again after a wait while the disk is full, and
-   * begins the file anew.
+   * Lets `work` write the file at its temporary path, instead of `write`. While the disk is full, `work` is called
+   * again after a wait and rewrites the file from its beginning.
    */
   async fill(work: () => Promise<void>): Promise<void> {
     await retryWhileDiskFull(this.name, work, this.#writer.diskFull);

@@ -27,17 +27,17 @@ import { writeManifest } from './write-manifest.ts';
 import { writeSourceHashes } from './write-source-hashes.ts';
 
 export interface FinishOptions {
-  /** Default: what a spreadsheet takes. */
+  /** Default: the limits of a spreadsheet. */
   readonly flaggedBounds?: FlaggedBounds;
-  /** Ed25519 private key to sign the manifest with; without one it is not signed. */
+  /** Ed25519 private key to sign the manifest with; unsigned without one. */
   readonly signingKey?: KeyObject | null;
 }
 
 /**
- * Finishes a run whose shards are all committed: copies the committed lines into the final files, appends the closing line to the
- * log, writes summary and manifest, and renames all files into place. A run with a missing shard, or whose plan is not
- * closed, is `incomplete`: its summary counts the committed outcomes, and nothing is written. After a crash at any point
- * it can be called again; a closing line without a manifest is then followed by another one.
+ * Finishes a run whose shards are all committed: copies the committed lines into the final files, appends the closing
+ * line to the log, writes summary and manifest, and renames all files into place. A run with a missing shard, or whose
+ * plan is not closed, is `incomplete`: its summary counts the committed outcomes, and nothing is written. After a crash
+ * at any point, this can be called again; a closing line without a manifest is then followed by another one.
  *
  * All commits must have resolved. Throws Failure('superseded') when another process has claimed the run,
  * Failure('internal') when the record does not add up, Failure('service') when the disk stays full.
@@ -151,7 +151,7 @@ class Finish {
     }
   }
 
-  /** Makes the tables from verdicts.jsonl. Returns the rows of each. */
+  /** Makes the tables from verdicts.jsonl. Returns the number of rows of each. */
   async #makeTables(config: RunConfig, counts: Counts): Promise<Summary['rows']> {
     const verdicts = this.#files.find(({ name }) => name === RUN_FILES.verdicts)!;
     await verdicts.complete();
@@ -190,7 +190,7 @@ class Finish {
       // Earlier passes may have written more files, such as a second flagged.csv.
       if (isOccasional(name) && !names.includes(name)) await rm(join(runDir, name));
     }
-    // The signature and the report of an earlier pass must not stay beside the manifest of this one.
+    // The signature and the report of an earlier pass must not stay next to the manifest of this one.
     await rm(join(runDir, RUN_FILES.manifestSignature), { force: true });
     await rm(join(runDir, RUN_FILES.report), { force: true });
     const isManifest = ({ name }: FinalFile): boolean => name === RUN_FILES.manifest;
@@ -201,7 +201,7 @@ class Finish {
   }
 }
 
-/** The text of manifest.sig: signs `hashLine`, the text of manifest.sha256, with an Ed25519 private key. */
+/** Content of manifest.sig: a signature of `hashLine`, the text of manifest.sha256, with an Ed25519 private key. */
 function signatureText(hashLine: string, key: KeyObject): string {
   const value: ManifestSignature = {
     schema: 1,

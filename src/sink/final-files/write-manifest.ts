@@ -21,7 +21,7 @@ interface ManifestInput {
   readonly finals: readonly FileEntry[];
   /** The run directory as the summary names it. */
   readonly dir: string;
-  /** Rows of the tables, by name. */
+  /** Row counts of the tables, by name. */
   readonly rows: Readonly<Record<string, number>>;
   readonly signal: AbortSignal;
 }
@@ -31,7 +31,7 @@ interface ClosedManifest {
   readonly chainHead: string;
   /** Time of the closing line, see ClosingLine. */
   readonly closedMs: number;
-  /** Writes the rest. The summary names the chain head, so it is made after the closing line. */
+  /** Writes the rest. The summary names the chain head, so it is written after the closing line. */
   readonly complete: (summary: FileEntry) => Promise<FileEntry>;
 }
 
@@ -64,8 +64,8 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
 }
 
 /**
- * Manifest entries of run.json, the lists of sources and of skipped files, the plan and the log. Of the plan and of logs
- * of older epochs only the bytes that count are hashed: an overtaken writer may have appended to them.
+ * Manifest entries of run.json, the lists of sources and of skipped files, the plan and the log. For the plan and the
+ * logs of older epochs, only the bytes that count are hashed: an overtaken writer may have appended to them.
  */
 async function hashRecordFiles(
   runDir: string,

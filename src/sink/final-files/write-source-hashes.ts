@@ -10,8 +10,8 @@ import type { LogWriter } from '../verdict-log/log-writer.ts';
 import type { FinalFile } from './final-file.ts';
 
 /**
- * Writes source-hashes.jsonl, a line per source: the manifest stays small however many sources a run has. Returns their
- * number.
+ * Writes source-hashes.jsonl, one line per source: this keeps the manifest small however many sources a run has.
+ * Returns the number of sources.
  */
 export async function writeSourceHashes(
   file: FinalFile,
@@ -19,7 +19,7 @@ export async function writeSourceHashes(
   totals: RunTotals,
   signal: AbortSignal,
 ): Promise<number> {
-  // A trial that judges the first records does not read the rest of a file for its hash either.
+  // A trial that judges the first records does not read the rest of a file just to hash it.
   let sources = 0;
   const isRead = typeof record.config.trial?.limit !== 'number';
   for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {

@@ -14,12 +14,12 @@ import { assertLogIsThere, recoverChain } from './recover-chain.ts';
 /** A new segment begins at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
 
-/** A check of the log that takes longer than this is reported, in milliseconds. */
+/** Checks of the log that take longer than this are reported, in milliseconds. */
 const LONG_CHECK_MS = 3000;
 
 export interface ClaimOptions {
   readonly signal: AbortSignal;
-  /** Reports one line for people: the disk is full and commits wait; there is space again. */
+  /** Takes one human-readable line: the disk is full and commits wait, or there is space again. */
   readonly report: DiskFullPolicy['report'];
   /** When the work to be committed began, ISO 8601, UTC; default: now. */
   readonly since?: string | undefined;
@@ -39,8 +39,9 @@ export interface ClaimOptions {
  * 3. read the chain, without the torn end that a crash leaves;
  * 4. write the claim, which names that position. Until then the epoch is void: a crash loses nothing.
  *
- * Throws Failure('internal') with the place and what to do when the log fails verification, Failure('service') when the disk stays full,
- * Failure('superseded') when the record fails verification because a later epoch was taken meanwhile.
+ * Throws Failure('internal') with the location and what to do when the log fails verification, Failure('service') when
+ * the disk stays full, Failure('superseded') when the record fails verification because a later epoch was taken in the
+ * meantime.
  */
 export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
   const logDir = join(runDir, RUN_FILES.log);
@@ -90,7 +91,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
   }
 }
 
-/** Recovers the chain. That hashes every committed byte; if it takes long, a message says so. */
+/** Recovers the chain. This hashes every committed byte and reports it if it takes long. */
 async function checkedChain(runDir: string, epoch: number, { signal, report }: ClaimOptions): Promise<Chain> {
   const say = (): void =>
     report('Checking the committed outcomes before continuing; for a large run this takes minutes', false);

@@ -19,14 +19,15 @@ export interface EncodedShard {
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly tally: ShardTally;
-  /** Hashes of its restricted contents. */
+  /** Content hashes of its restricted items. */
   readonly restricted: ReadonlyMap<Restriction, readonly string[]>;
 }
 
 /**
- * Encodes the lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is the time
- * of errors that were known when the item was read. Failure('internal') when outcomes do not fit the items: an
- * item without an outcome must never pass for clean. `isRestricted`: whether a content is restricted in any run, by its hash.
+ * Encodes the lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is the
+ * time of errors that were known when the item was read. `isRestricted` tells, by content hash, whether content is
+ * restricted in any run. Failure('internal') when outcomes do not fit the items: an item without an outcome must never
+ * pass for clean.
  */
 export function encodeShard(
   run: string,
@@ -82,11 +83,11 @@ export function encodeShard(
   return { bytes, sha256: hash('sha256', bytes), tally: tally.shardTally(), restricted };
 }
 
-/** The pieces of content that the lines of a shard may hold: none of a record in which anything is restricted. */
+/** Snippets that the lines of a shard may hold: none from a record in which anything is restricted. */
 class Quotes {
   readonly #result: ShardResult;
   readonly #isRestricted: (sha256: string) => boolean;
-  /** Restricted items of the shard: their contents, and their records. */
+  /** Content and records of the shard's restricted items. */
   readonly #contents = new Set<string>();
   readonly #records = new Set<string>();
 
@@ -112,7 +113,7 @@ class Quotes {
   }
 }
 
-/** The category that restricts what was judged; null if none does. */
+/** The category that restricts the judged item; null if none does. */
 function restrictionOf(
   policy: RunConfig['policy'],
   { subcategoryFlags, subcategoryScores }: Judgement,
@@ -125,7 +126,7 @@ function restrictionOf(
 
 const recordOf = ({ source }: Item): string => `${source.path}\n${source.row ?? ''}`;
 
-/** The outcome of a settled item; an error gets the time `at`, since none was taken when the item was read. */
+/** The outcome of a resolved item. An error gets the time `at`, because it has none from when the item was read. */
 function settledOutcome({ settled }: Item, at: string): Outcome | null {
   if (settled?.judgement) return { judgement: settled.judgement, failure: null };
   if (!settled?.error) return null;

@@ -38,11 +38,11 @@ interface LogWriterInput {
   readonly segmentBytes: number;
 }
 
-/** Name in messages. */
+/** Name of the log in messages. */
 const LOG = 'the verdict log';
 /** Initial buffer size: enough for most shards. */
 const LIKELY_BYTES = 256 * 1024;
-/** The max number of concurrent commits. */
+/** Maximum number of concurrent commits. */
 const MAX_BUFFERS = 16;
 
 /** The end of the epoch's commits file. */
@@ -119,20 +119,21 @@ export class LogWriter {
   }
 
   /**
-   * Commits a shard: resolves once its outcomes are on disk and in the chain, and no later epoch was claimed by then.
-   * A committed shard is left as it is; a second call for one in flight waits for it. Concurrent commits share their
-   * syncs; callers bound how many wait. Resolves to the sums of the shard, or to null when another call committed it.
+   * Commits a shard: resolves once its outcomes are on disk and in the chain, and no later epoch was claimed by then. A
+   * shard that is already committed is left unchanged; a second call for one in flight waits for it. Concurrent commits
+   * share their syncs; callers bound how many wait. Resolves to the sums of the shard, or to null when another call
+   * committed it.
    *
    * Rejects with Failure('superseded') once a later epoch was claimed, Failure('service') when the disk stays full,
-   * Failure('internal') when the result does not fit its shard or the log cannot be written. After a failed write every
-   * commit fails.
+   * Failure('internal') when the result does not fit its shard or the log cannot be written. After a failed write,
+   * every commit fails.
    */
   async commit(result: ShardResult): Promise<ShardTally | null> {
     const { shard } = result.shard;
     if (this.#table.has(shard)) return null;
     const underWay = this.#underWay.get(shard);
     if (underWay !== undefined) return underWay.then(() => null);
-    // Finishing needs it: it loads while a guard judges the next shards. A failure is reported then.
+    // Needed for finishing: it loads while a guard judges the next shards. A failure is reported then.
     this.#duckdb ??= loadDuckDB().catch(() => undefined);
     const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
     const done = this.#write(result, text).finally(() => {
@@ -143,7 +144,9 @@ export class LogWriter {
     return done;
   }
 
-  /** Appends the canary checks that the log does not have yet. All commits have resolved. Rejects as `commit` does. */
+  /**
+   * Appends the canary checks that the log does not have yet. All commits must have resolved. Rejects as `commit` does.
+   */
   async commitChecks(checks: readonly CanaryCheck[]): Promise<void> {
     const { text, head, canaries } = this.#chainLines([], [], checks);
     if (text === '') return;
@@ -156,8 +159,8 @@ export class LogWriter {
   }
 
   /**
-   * Appends the closing line of a pass, all of whose commits have resolved; resolves with the end of the chain, and the
-   * time in the line, once it is on disk. Rejects as `commit` does.
+   * Appends the closing line of a pass, all of whose commits must have resolved. Once it is on disk, resolves with the
+   * end of the chain and the time in the line. Rejects as `commit` does.
    */
   async closePass(closing: Omit<ClosingLine, 'ms' | 'prev'>): Promise<ChainEnd & Pick<ClosingLine, 'ms'>> {
     const ms = this.#elapsedMs();
@@ -184,7 +187,7 @@ export class LogWriter {
     return encoded.tally;
   }
 
-  /** Before an outcome is written, what it restricts is known to every other run of the folder. */
+  /** Makes restrictions known to every other run of the folder before the outcomes are written. */
   async #restrict(entries: readonly Entry[]): Promise<void> {
     for (const by of Object.keys(RESTRICTING) as Restriction[]) {
       const contents = entries.flatMap(({ encoded }) => encoded.restricted.get(by) ?? []);
@@ -248,7 +251,9 @@ export class LogWriter {
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
   }
 
-  /** Rejects with the error of a failed write, or with Failure('superseded'): then there is no need to wait for room. */
+  /**
+   * Rejects with the error of a failed write, or with Failure('superseded'), since waiting for room is then pointless.
+   */
   async #failed(error: unknown): Promise<never> {
     await this.assertCurrent();
     throw error;
@@ -260,7 +265,7 @@ export class LogWriter {
     return new Failure('internal', `${file} cannot be written (${code})`, { cause: error });
   }
 
-  /** The chain lines that commit a group, and then checks made after it. */
+  /** The chain lines that commit a group, followed by its later checks. */
   #chainLines(
     entries: readonly Entry[],
     placements: readonly Placement[],

@@ -10,15 +10,15 @@ import { listEpochs } from '../../record/log/epochs.ts';
 import { doesNotFollow, readChain } from '../../record/log/read-chain.ts';
 
 /**
- * Reads the chain below an epoch for a new writer, and checks the bytes of every commit. A crash leaves only a torn end of
- * the newest epoch's commits file, which was never acknowledged: it does not count. Failure('internal') for anything else
- * that does not hold.
+ * Reads the chain below an epoch for a new writer, and checks the bytes of every commit. A crash leaves only a torn end
+ * of the newest epoch's commits file, which was never acknowledged: it does not count. Failure('internal') for any
+ * other failed check.
  */
 export async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Chain> {
   try {
     const plan = await readPlanState(join(runDir, RUN_FILES.plan), signal);
     await assertNothingGone(runDir, plan.epoch, below);
-    // Without a writer there is no plan yet; shards in the log are then planned again in the same way.
+    // Without a writer there is no plan yet; shards in the log are then replanned identically.
     const plannedShards = plan.epoch === 0 ? Number.POSITIVE_INFINITY : plan.shards;
     const chain = await readChain(runDir, { below, signal, plannedShards, checkBytes: true });
     const end = chain.endsBefore ?? (await damagedClaim(runDir, chain.position.epoch, below, signal));
@@ -42,14 +42,17 @@ export async function assertLogIsThere(runDir: string, signal: AbortSignal): Pro
   }
 }
 
-/** Adds what to do about a damaged record. */
+/** Adds the fix for a damaged record. */
 function withRemedy(error: unknown): unknown {
   if (!(error instanceof Failure) || error.kind !== 'internal') return error;
   const remedy = 'restore it or start a new run: what was judged is reused from the store';
   return new Failure('internal', `${error.message}; ${remedy}`, { cause: error });
 }
 
-/** The claim of an epoch after the chain, if it is damaged. A torn one is what a crash leaves; a sound one came just now. */
+/**
+ * The claim of an epoch after the chain, if it is damaged. A torn claim comes from a crash; a valid one was written
+ * just now.
+ */
 async function damagedClaim(
   runDir: string,
   above: number,
@@ -68,8 +71,8 @@ async function damagedClaim(
 }
 
 /**
- * Epochs are taken without gaps, so all must exist up to the highest that the plan, a commits file or a segment names.
- * (In a fleet the plan only names feeders, while sinks hold the commits.)
+ * Checks that no epoch is missing. Epochs are taken without gaps, so all must exist up to the highest that the plan, a
+ * commits file or a segment names. (In a fleet the plan only names feeders, while sinks hold the commits.)
  */
 async function assertNothingGone(runDir: string, planned: number, below: number): Promise<void> {
   // In this order: a commits file is always created before its segments.

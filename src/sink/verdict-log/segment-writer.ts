@@ -29,8 +29,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes a group and syncs it; only then advances the end. A failed group must be written again to the same place: after
-   * a failed fdatasync the kernel may have dropped the dirty pages.
+   * Writes a group and syncs it; only then advances the end. A failed group must be rewritten at the same position:
+   * after a failed fdatasync the kernel may have dropped the dirty pages.
    */
   async write(group: readonly Buffer[]): Promise<Placement[]> {
     const placements: Placement[] = [];

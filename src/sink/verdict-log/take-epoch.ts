@@ -21,8 +21,8 @@ export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; co
 
 /**
  * Throws Failure('superseded') once a later epoch was taken. Epochs are taken without gaps, so only the next one is
- * looked for. Failure('service') when this epoch's own commits file is gone: an open file can be written to long after
- * it was deleted.
+ * checked. Failure('service') when this epoch's own commits file is gone: an open file can be written to long after it
+ * was deleted.
  */
 export async function assertHighestEpoch(runDir: string, epoch: number): Promise<void> {
   if (await isTaken(runDir, epoch + 1)) {
@@ -50,7 +50,7 @@ export async function supersededOr(error: unknown, runDir: string, epoch: number
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** Not with the promise of `lstat`: nearly every call ends in an error, for which that collects a stack. */
+/** Avoids the promise of `lstat`: nearly every call ends in an error, for which that collects a stack. */
 function isTaken(runDir: string, epoch: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     lstat(join(runDir, RUN_FILES.log, commitsName(epoch)), (error) => {

@@ -6,7 +6,7 @@ export class DroppedJobs {
   readonly #counted: (reason: string) => void;
   readonly #said = new Set<string>();
 
-  /** `counted` is called for each job with its reason, one of a few. */
+  /** `counted` is called for each job with its reason, one of a small set. */
   constructor(say: Say, counted: (reason: string) => void) {
     this.#say = say;
     this.#counted = counted;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 
-/** The place of a sealed text in Redis. It can only be opened there: the place is authenticated (AAD). */
+/** The location of a sealed text in Redis. It can only be opened there: the location is authenticated (AAD). */
 export interface SealedPlace {
   readonly run: string;
   /** Name of the queue, or of the kind of key. */
@@ -22,7 +22,7 @@ const MAX_CACHED_KEYS = 64;
 
 /**
  * Seals values in Redis with keys derived from the fleet key (HKDF-SHA-256, RFC 5869). Without the fleet key, sealed
- * values cannot be read, forged, or moved to another place. With it, all of that is possible.
+ * values cannot be read, forged, or moved to another location. With it, all of that is possible.
  */
 export class FleetSeal {
   /** 16 hex digits that are equal if two processes have the same key, and reveal nothing else about it. */
@@ -50,7 +50,7 @@ export class FleetSeal {
     return this.sealBytes(place, Buffer.from(text)).toString('base64');
   }
 
-  /** The value that was sealed for this place with the same key; null for anything else. */
+  /** Opens a value sealed for this location with the same key; null for anything else. */
   openBytes(place: SealedPlace, bytes: Buffer): Buffer | null {
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
     const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -66,7 +66,7 @@ export class FleetSeal {
     }
   }
 
-  /** Opens what `seal` made of text. */
+  /** Opens a text sealed by `seal`. */
   open(place: SealedPlace, sealed: string): string | null {
     return this.openBytes(place, Buffer.from(sealed, 'base64'))?.toString() ?? null;
   }
@@ -89,7 +89,7 @@ function binding({ run, folder, name }: SealedPlace): Buffer {
   return fields([FORM, run, folder, name]);
 }
 
-/** Netstrings: different lists of fields never have the same bytes. */
+/** Encodes fields as netstrings: different lists never have the same bytes. */
 function fields(values: readonly string[]): Buffer {
   return Buffer.from(values.map((value) => `${Buffer.byteLength(value)}:${value},`).join(''));
 }

@@ -29,7 +29,7 @@ export interface JobContent<T> {
   /** The job ID of a value, unique in its queue. */
   id(value: T): string;
   encode(value: T): Buffer;
-  /** Throws if these are not the bytes of such a value. */
+  /** Throws if the bytes do not encode such a value. */
   decode(encoded: Buffer): T;
 }
 

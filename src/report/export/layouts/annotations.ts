@@ -10,7 +10,7 @@ import type { Addition } from './records-writer.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The columns that are added to a table, behind the key and an underscore, and their cells. */
+/** The columns to add to a table, named with the key and an underscore before, and their cells. */
 const CELLS: readonly (readonly [name: string, cellOf: (of: RowModeration) => string | number | null])[] = [
   ['decision', ({ decision }) => decision],
   ['score', ({ score }) => score],
@@ -19,7 +19,7 @@ const CELLS: readonly (readonly [name: string, cellOf: (of: RowModeration) => st
   ['error', ({ error }) => error],
 ];
 
-/** The addition to an object: a last member. Null for a record that is not an object. */
+/** The addition to an object: a new last member. Null for a record that is not an object. */
 export function memberOf({ content }: ReadRecord, key: string, moderation: RowModeration): Addition | null {
   if (!isFields(content)) return null;
   const names = content.names();
@@ -36,7 +36,7 @@ export function memberOf({ content }: ReadRecord, key: string, moderation: RowMo
   };
 }
 
-/** The value of a column that is added to a typed table. */
+/** The value of a column added to a typed table. */
 export function columnValue({ content }: ReadRecord, key: string, moderation: RowModeration): string {
   const names = isFields(content) ? content.names() : [];
   if (names.some((name) => name.toLowerCase() === key.toLowerCase())) {
@@ -45,7 +45,7 @@ export function columnValue({ content }: ReadRecord, key: string, moderation: Ro
   return JSON.stringify(moderation);
 }
 
-/** The addition to the header of a table, behind all columns of its rows. */
+/** The addition to the header of a table, after all columns of its rows. */
 export function headerCells(
   { names, written }: TableHeader,
   { delimiter }: CsvDialect,
@@ -64,8 +64,8 @@ export function headerCells(
 }
 
 /**
- * The addition to a row of a table, below that to its header: empty cells behind the columns give way to it. No cell can
- * begin a formula.
+ * The addition to a row of a table, in line with that to its header: it replaces empty cells after the columns. No cell
+ * can begin a formula.
  */
 export function rowCells(
   moderation: RowModeration,
@@ -91,7 +91,7 @@ function cells(values: readonly (string | number | null)[], delimiter: Delimiter
   return values.map((value) => delimiter + cell(value, delimiter)).join('');
 }
 
-/** Offset of the line break that ends a row; the end of the text without one. */
+/** Offset of the line break that ends a row, or of the end of the text. */
 function endOfRow(text: Buffer): number {
   let end = text.length;
   while (end > 0 && (text[end - 1] === LF || text[end - 1] === CR)) end--;

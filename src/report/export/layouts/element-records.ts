@@ -9,17 +9,17 @@ import {
   type RecordsWriter,
 } from './records-writer.ts';
 
-/** Text around elements: that of the source if it has this form, else `instead`. */
+/** Text around elements: that of the source if it matches this pattern, else `instead`. */
 interface Part {
   readonly form: RegExp;
   readonly instead: string;
 }
 
 interface Parts {
-  /** A source without records. */
+  /** Matches a source without records. */
   readonly none: RegExp;
   readonly opening: Part;
-  /** Before an element that is not the first. */
+  /** Before every element but the first. */
   readonly separator: Part;
   readonly closing: Part;
 }
@@ -33,7 +33,7 @@ const ARRAY: Parts = {
   closing: { form: /^\s*\][\s\u001a]*$/, instead: ']' },
 };
 
-/** An object around the array is left out. */
+/** A wrapper object around the array is omitted. */
 const WRAPPED: Parts = {
   none: NOTHING,
   opening: { form: NOTHING, instead: '[' },
@@ -49,8 +49,8 @@ const VALUES: Parts = {
 };
 
 /**
- * Elements of a JSON array, or JSON values one after another. Elements are written unchanged, with what is before them
- * in the source; the result is valid whichever are left out.
+ * Elements of a JSON array, or a sequence of JSON values. Elements are written unchanged, with the text before them in
+ * the source; the result is valid whichever elements are excluded.
  */
 export class ElementRecords implements RecordsWriter {
   readonly #copying: Copying;
@@ -86,7 +86,7 @@ export class ElementRecords implements RecordsWriter {
     else this.#write({ form: none, instead: opening.instead + closing.instead }, rest);
   }
 
-  /** The text before a record; before the first one, it is the opening. */
+  /** The text before a record, which is the opening before the first one. */
   #before({ span }: ReadRecord): Buffer | null {
     const isBegun = this.#isBegun;
     this.#begin();

@@ -14,17 +14,17 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Rows of a table, or lines of JSON Lines: each has its own line break. The byte order mark, the line that names the
- * delimiter, the header and blank lines are kept; nothing else between the rows is.
+ * Rows of a table, or lines of JSON Lines: each has its own line break. Of the text between rows, only the byte order
+ * mark, the line that names the delimiter, the header and blank lines are kept.
  */
 export class LineRecords implements RecordsWriter {
   readonly #copying: Copying;
   readonly #headerAddition: () => Addition | null;
   #isBegun = false;
-  /** Whether a row was dropped last that ends with CR: an LF behind it is part of its line break. */
+  /** Whether the last row was dropped and ends with CR: a following LF is then part of its line break. */
   #isAfterDroppedCr = false;
 
-  /** `headerAddition` is called once the header is known; it returns null if nothing is added, or there is no header. */
+  /** `headerAddition` is called once the header is known; it returns null if nothing is added or there is no header. */
   constructor(copying: Copying, headerAddition: () => Addition | null) {
     this.#copying = copying;
     this.#headerAddition = headerAddition;
@@ -54,7 +54,7 @@ export class LineRecords implements RecordsWriter {
     this.#between(rest);
   }
 
-  /** Writes what is before a record and belongs to none. */
+  /** Writes the text before a record that belongs to no record. */
   #upTo({ span }: ReadRecord): void {
     this.#begin();
     this.#between(stretchTo(this.#copying.source, span!.start));

@@ -3,23 +3,23 @@ import type { RereadSource } from '../../../ingest/reread/reread-source.ts';
 import type { OutputFile } from '../output.ts';
 import { SourceRefused } from '../reasons.ts';
 
-/** Where text is added to a record: in place of its text from `at` up to `upTo`. */
+/** An insertion into a record: it replaces the record's text from `at` up to `upTo`. */
 interface Insertion {
   readonly text: string;
   readonly at: number;
   readonly upTo: number;
 }
 
-/** Says what to insert into the text of a record. */
+/** Returns the insertion for the text of a record. */
 export type Addition = (record: Buffer) => Insertion;
 
 /** Adds records of a source to a file in its own layout, in order and unchanged. Its caller drains the file. */
 export interface RecordsWriter {
   /** Writes a record, with an addition or unchanged. */
   keep(record: ReadRecord, addition: Addition | null): void;
-  /** Leaves a record out. */
+  /** Excludes a record. */
   drop(record: ReadRecord): void;
-  /** Writes what is behind the last record. To be called once. */
+  /** Writes the text after the last record. Must be called once. */
   end(): void;
 }
 
@@ -29,12 +29,12 @@ export interface Copying {
   readonly out: OutputFile;
 }
 
-/** The stretch of text up to an offset; null if it is no longer known. */
+/** The part of the text up to an offset; null if it is no longer available. */
 export function stretchTo({ textWindow }: RereadSource, offset: number): Buffer | null {
   return textWindow.take(offset);
 }
 
-/** The text of a record. SourceRefused if it is no longer known. */
+/** The text of a record. SourceRefused if it is no longer available. */
 export function stretchOf(source: RereadSource, { span }: ReadRecord): Buffer {
   const stretch = span === undefined ? null : stretchTo(source, span.end);
   if (stretch === null) throw new SourceRefused('row_too_large');
