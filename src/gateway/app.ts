@@ -16,7 +16,7 @@ import { addModerationRoutes, type ModerationParts } from './routes/moderation-r
 
 export interface AppParts extends ModerationParts, StatusParts {
   readonly metrics: GatewayMetrics;
-  /** Takes a failure after which no request can succeed any more. */
+  /** Called with a failure after which no request can succeed any more. */
   readonly onFailure: (failure: Failure) => void;
 }
 
@@ -45,7 +45,7 @@ export function createApp(parts: AppParts): Promise<AppSite> {
   });
 }
 
-/** Answers OPTIONS with the methods that a path takes; other methods are 405, other paths 404. */
+/** Answers OPTIONS with the methods of a path; other methods get 405, other paths 404. */
 function answerOtherMethod(
   { method }: FastifyRequest,
   reply: FastifyReply,
@@ -60,7 +60,7 @@ function answerOtherMethod(
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The client's `x-request-id` if it is a plain one, else one of our own. */
+/** The client's `x-request-id` if it has the plain form, otherwise a generated one. */
 function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

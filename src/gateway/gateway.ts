@@ -26,26 +26,26 @@ import { RelayedStream } from './streams/relayed-stream.ts';
 export interface GatewayOptions {
   readonly pool: GuardPool;
   readonly host: string;
-  /** 0: a free port. */
+  /** 0 picks a free port. */
   readonly port: number;
   /** Required of every request as `authorization: Bearer <token>`, unless null. */
   readonly token: string | null;
   readonly judging: Judging;
-  /** Requests worked on at a time. */
+  /** Max concurrent requests. */
   readonly maxConcurrency: number;
-  /** From the headers of a request to its reply, in milliseconds. */
+  /** Time limit from the headers of a request to its reply, in milliseconds. */
   readonly timeoutMs: number;
   /** How long requests wait for a guard to come back, in milliseconds. Default 5000. */
   readonly guardGraceMs?: number;
-  /** Limits of moderation streams that differ from STREAM_LIMITS, and from MAX_STREAMS. */
+  /** Overrides of STREAM_LIMITS and MAX_STREAMS. */
   readonly streamLimits?: Partial<StreamLimits>;
-  /** Whether it is ready only while a guard is. Default true. */
+  /** Whether the gateway is ready only while a guard is. Default true. */
   readonly needsGuard?: boolean;
-  /** What else it needs in order to be ready. Default: nothing. */
+  /** Further conditions for readiness. Default: none. */
   readonly needs?: Readiness;
-  /** Serves all paths outside the API. Default: nothing. */
+  /** Serves all paths outside the API. By default nothing does. */
   readonly beside?: Omit<SecondSite, 'takes'> | null;
-  /** Takes a failure after which no request can succeed any more. */
+  /** Called with a failure after which no request can succeed any more. */
   readonly onFailure: (failure: Failure) => void;
 }
 
@@ -129,8 +129,8 @@ function isOfGateway(url: string): boolean {
 }
 
 /**
- * From the start of a request, says why it took too long: because of limits, if more waits than the guards take at a time, or
- * if one of them has turned requests away since. Sending it again later helps then.
+ * Prepares, at the start of a request, the answer in case it takes too long: because of limits, if more requests wait
+ * than the guards take at a time, or if a guard has rejected requests since. Retrying later helps then.
  */
 function lateAnswer(pool: Pick<GuardPool, 'status' | 'waiting'>): () => ApiError {
   const before = overloads(pool);
@@ -149,7 +149,7 @@ function overloads(pool: Pick<GuardPool, 'status'>): number {
   return pool.status().reduce((sum, { retries }) => sum + (retries.GUARD_OVERLOADED ?? 0), 0);
 }
 
-/** Has the streams of the gateway judged by guards: each stream is relayed to one of its own. */
+/** Lets guards judge the streams of the gateway: each stream is relayed to a separate guard stream. */
 class RelayJudging implements StreamJudging {
   readonly #pool: GuardPool;
   readonly #guardWatch: GuardWatch;
@@ -164,7 +164,7 @@ class RelayJudging implements StreamJudging {
     return refusal === null ? null : notReadyOf(refusal);
   }
 
-  /** The guard knows how long a prompt may be. */
+  /** Null, because the guard knows how long a prompt may be. */
   faultOfPrompt(): null {
     return null;
   }

@@ -5,7 +5,7 @@ import { ApiError } from './api/errors.ts';
 interface GuardWatchOptions {
   /** How long requests wait for a guard to come back, in milliseconds. */
   readonly graceMs: number;
-  /** No guard has come back in time: `answer` is that of all open requests. */
+  /** Called when no guard has come back in time, with the answer for all open requests. */
   readonly down: (answer: ApiError) => void;
 }
 
@@ -38,7 +38,7 @@ export class GuardWatch {
     return anyReady(this.#pool.status());
   }
 
-  /** The answer to every request while no guard is ready; null while requests may be let in. */
+  /** The answer to every request while no guard is ready; null while requests may be admitted. */
   get refusal(): ApiError | null {
     return this.#isDown ? answerOf(this.#pool.status()) : null;
   }

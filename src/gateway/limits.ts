@@ -1,13 +1,13 @@
 import { DEFAULT_LIMITS } from '../config/run-config.ts';
 import type { HttpLimits } from '../http/http-server.ts';
 
-/** The limits of an item of a run hold here, too. */
+/** Same limits as for an item of a run. */
 export const MAX_TEXT_BODY_BYTES = DEFAULT_LIMITS.itemBytes;
 
 /** Limit of a caption or transcript. */
 const MAX_DESCRIPTION_BYTES = 64 * 1024;
 
-/** Boundaries and headers of a form. */
+/** Max bytes for the boundaries and headers of a form. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
 
 export const FORM_LIMITS = {
@@ -22,36 +22,36 @@ export const FORM_LIMITS = {
 
 export const MAX_FORM_BYTES = DEFAULT_LIMITS.mediaBytes + MAX_DESCRIPTION_BYTES + FORM_OVERHEAD_BYTES;
 
-/** Bodies of texts at a time; each is held about three times, as bytes, as JSON and as its text. */
+/** Max bytes of text bodies at a time; each is held about three times: as bytes, as JSON and as text. */
 export const MAX_TEXT_BYTES_IN_MEMORY = 64 * 1024 * 1024;
-/** Files of requests at a time, in the system's folder for temporary files. */
+/** Max bytes of request files at a time, in the system's folder for temporary files. */
 export const MAX_UPLOAD_BYTES_ON_DISK = 1024 * 1024 * 1024;
 
-/** How long a request waits for others to end before it is refused. */
+/** How long a request waits for others to end before it is rejected. */
 export const QUEUE_TIMEOUT_MS = 5000;
 
-/** How long requests wait for a guard to come back before they are refused. */
+/** How long requests wait for a guard to come back before they are rejected. */
 export const GUARD_GRACE_MS = 5000;
 
 /**
- * Moderation streams at a time. Each may hold a message that has not arrived completely, of up to 1 MiB, and its part of
- * the text that waits for verdicts.
+ * Max concurrent moderation streams. Each may hold an incomplete message of up to 1 MiB, and its part of the text that
+ * waits for verdicts.
  */
 export const MAX_STREAMS = 256;
 
-/** Connections without a request, or with one that is refused, besides those that are worked on or wait. */
+/** Connections without a request, or with a rejected one, in addition to those being processed or waiting. */
 const SPARE_CONNECTIONS = 256;
 
 const HEADERS_TIMEOUT_MS = 10_000;
 
-/** `timeoutMs`: from the headers of a request to its reply, which the time for its body is a part of. */
+/** `timeoutMs` runs from the headers of a request to its reply, and includes the time for its body. */
 export function httpLimits(maxConcurrency: number, timeoutMs: number): HttpLimits {
   return {
     maxConnections: 2 * maxConcurrency + MAX_STREAMS + SPARE_CONNECTIONS,
     maxBodyBytes: MAX_FORM_BYTES,
     headersTimeoutMs: Math.min(HEADERS_TIMEOUT_MS, timeoutMs),
     requestTimeoutMs: timeoutMs,
-    // Open requests are ended before that, when the command is to stop.
+    // Open requests are ended earlier when the command is to stop.
     closeGraceMs: 12_000,
   };
 }

@@ -5,7 +5,10 @@ import type { ItemRequest } from '../domain/request.ts';
 import type { Moderator } from '../moderate/moderator.ts';
 import { errorOfItem } from './api/errors.ts';
 
-/** Judges one request as a run judges one item: in windows, frames and normal form, through the same queue to the guards. */
+/**
+ * Judges a request like an item of a run: in windows, frames and normalized format, through the same queue to the
+ * guards.
+ */
 export class Moderation {
   readonly #moderator: Moderator;
   readonly #judging: Judging;

@@ -9,7 +9,7 @@ import type { SyntheticModel, SyntheticOptions } from './synthetic/synthetic-mod
 
 const LITE_VERSION = '1';
 
-/** The lite model. Its code and its weights are read only when it is loaded. */
+/** Source of the lite model. Its code and its weights are read only when it is loaded. */
 export function liteSource(serving: Serving, statistics: ModelStatistics, allScores: boolean): ModelSource {
   return {
     version: LITE_VERSION,
@@ -28,11 +28,14 @@ export function liteSource(serving: Serving, statistics: ModelStatistics, allSco
 
 export interface Synthetic {
   readonly model: SyntheticModel;
-  /** A single queue, as Triton has. */
+  /** A single queue, as in Triton. */
   readonly batcher: DynamicBatcher;
 }
 
-/** Its code is read only here. `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
+/**
+ * Starts the synthetic model, whose code is read only here. `onClosed` is called when a fault makes the server stop
+ * listening, temporarily or permanently.
+ */
 export async function startSynthetic(
   options: SyntheticOptions,
   serving: Serving,
@@ -44,7 +47,7 @@ export async function startSynthetic(
   return { model, batcher: new DynamicBatcher(model, serving, statistics, () => model.isOverloaded()) };
 }
 
-/** The synthetic model, which outlives unloading: its fault script and its counts are the server's. */
+/** Source of the synthetic model, which outlives unloading: its fault script and its counts belong to the server. */
 export function syntheticSource({ model, batcher }: Synthetic): ModelSource {
   return {
     get version() {

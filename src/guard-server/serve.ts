@@ -12,14 +12,14 @@ import { parseFaults, type ScriptedFault } from './synthetic/faults.ts';
 
 export interface ServeOptions {
   readonly model: GuardModelName;
-  /** For the model `lite` only: answer all category scores for all content, not for flagged ones alone. */
+  /** For the model `lite` only: return all category scores for all content, not only for flagged content. */
   readonly allScores?: boolean;
   readonly host: string;
-  /** 0: a free port. */
+  /** 0 picks a free port. */
   readonly grpcPort: number;
-  /** 0: a free port. */
+  /** 0 picks a free port. */
   readonly httpPort: number;
-  /** 0: a free port. */
+  /** 0 picks a free port. */
   readonly metricsPort: number;
   /** Default `none`. */
   readonly modelControl?: ModelControl;
@@ -32,11 +32,10 @@ export interface ServeOptions {
 }
 
 /**
- * Serves the embedded guard and its metrics until `drain` aborts, then waits for open calls until `stop` aborts, whose
- * reason it then rejects with. Prints to `stdout`
- * the addresses and, on SIGHUP, whether the fault script was reloaded.
- * Failure('usage') for a non-loopback address without a token, a port in use, an invalid fault script, or a model to load
- * without explicit model control.
+ * Serves the embedded guard and its metrics until `drain` aborts, then waits for open calls until `stop` aborts, and
+ * rejects with its reason. Prints to `stdout` the addresses and, on SIGHUP, whether the fault script was reloaded.
+ * Failure('usage') for a non-loopback address without a token, a port in use, an invalid fault script, or a model to
+ * load without explicit model control.
  */
 export async function serveGuard(
   options: ServeOptions,
@@ -82,7 +81,7 @@ export async function serveGuard(
   stop.throwIfAborted();
 }
 
-/** Closes the server when its metrics cannot be served. */
+/** Serves the guard's metrics; closes the server when that fails. */
 async function serveGuardMetrics(server: GuardServer, address: MetricsAddress): Promise<MetricsServer> {
   try {
     return await serveMetrics(guardMetrics(server.observed), address);
@@ -100,7 +99,7 @@ async function readFaults(path: string): Promise<readonly ScriptedFault[]> {
   }
 }
 
-/** After an invalid script the current one stays in force. */
+/** Reloads the fault script. After an invalid script, the current one stays in force. */
 async function reloadFaults(server: GuardServer, path: string, stdout: LineWriter): Promise<void> {
   try {
     server.synthetic?.setFaults(await readFaults(path));

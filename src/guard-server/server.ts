@@ -23,21 +23,23 @@ export interface GuardServerOptions {
   readonly model: GuardModelName;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0: a free port. */
+  /** 0 picks a free port. */
   readonly grpcPort: number;
-  /** 0: a free port; default: no HTTP. */
+  /** 0 picks a free port; by default, there is no HTTP. */
   readonly httpPort?: number;
-  /** For the model `lite` only: answer all category scores for all content; default: for flagged ones. */
+  /** For the model `lite` only: return all category scores for all content; default: for flagged content only. */
   readonly allScores?: boolean;
   /** Options of the model `synthetic`. */
   readonly synthetic?: SyntheticOptions;
-  /** Max rows of a request or an execution; default 64. 0: requests have no batch dimension and are never merged. */
+  /**
+   * Max rows of a request or an execution; default 64. With 0, requests have no batch dimension and are never merged.
+   */
   readonly maxBatchSize?: number;
   /** Default `none`. */
   readonly modelControl?: ModelControl;
-  /** With model control `explicit`: the model to load before the server listens; default: none. */
+  /** With model control `explicit`: the model to load before the server listens; by default none. */
   readonly loadModel?: 'guard' | null;
-  /** Required of every call as `authorization: Bearer <token>`; default: no token is required. */
+  /** Required of every call as `authorization: Bearer <token>`; by default no token is required. */
   readonly token?: string | null;
   /** Overrides of STREAM_LIMITS. */
   readonly streamLimits?: Partial<StreamLimits>;
@@ -68,9 +70,9 @@ export interface SyntheticControl {
   setFaults(faults: readonly ScriptedFault[]): void;
   /** Loads the next version and returns its fingerprint. Running executions keep theirs. */
   swapVersion(): Fingerprint;
-  /** Ids of the fingerprints that a content was judged under, in order of first use. */
+  /** Ids of the fingerprints that content was judged under, in order of first use. */
   fingerprintsOf(contentSha256: string): readonly string[];
-  /** Executions start but do not end until `resume`. */
+  /** Holds executions: they start but do not end until `resume`. */
   pause(): void;
   resume(): void;
   /** Drops every connection and stops listening until `listenAgain` binds the same port. */
@@ -86,8 +88,8 @@ const DEFAULT_MAX_QUEUE_SIZE = 1024;
 const CLOSE_GRACE_MS = 10_000;
 
 /**
- * Starts the embedded guard: KServe v2 over gRPC, and over HTTP if asked, with the model `guard`.
- * Failure('usage') when a port cannot be bound.
+ * Starts the embedded guard: KServe v2 over gRPC, and over HTTP if requested, with the model `guard`. Failure('usage')
+ * when a port cannot be bound.
  */
 export async function startGuardServer(options: GuardServerOptions): Promise<GuardServer> {
   const serving: Serving = {

@@ -7,7 +7,7 @@ import {
 } from '../guard-server/embedded/embedded.ts';
 
 export interface GuardEndpoints {
-  /** One per URL, in order: its name in records, and its address. */
+  /** Name in records and address of each URL, in order. */
   readonly endpoints: readonly GuardEndpoint[];
   /** Returns the bearer token for an endpoint, or null. Throws what `configured` throws. */
   readonly token: (endpoint: GuardEndpoint) => string | null;
@@ -20,8 +20,8 @@ export interface GuardEndpoints {
 const embeddedOptions = (url: string) => ({ model: 'lite', allScores: url === EMBEDDED_ALL_SCORES }) as const;
 
 /**
- * Starts loading the embedded guards among these ahead of `openGuardEndpoints`, in threads of their own. Returns a function
- * that ends those that were not opened.
+ * Starts loading the embedded guards among these before `openGuardEndpoints`, each in its own thread. Returns a
+ * function that ends those that were not opened.
  */
 export function loadEmbeddedGuards(urls: readonly string[]): () => Promise<void> {
   const ends = [...new Set(urls.filter(isEmbedded))].map((url) => startEmbeddedThread(embeddedOptions(url)));
@@ -31,8 +31,8 @@ export function loadEmbeddedGuards(urls: readonly string[]): () => Promise<void>
 }
 
 /**
- * Turns configured guard URLs into endpoints: starts the embedded guard for `embedded:` and its variant, and
- * chooses their address and token. The others keep their URL, and `configured` looks up their tokens.
+ * Converts configured guard URLs to endpoints: starts the embedded guard for `embedded:` and its variant, with an
+ * address and a token of its choice. The others keep their URL, and `configured` looks up their tokens.
  * Failure('internal') when the embedded guard cannot start.
  */
 export async function openGuardEndpoints(

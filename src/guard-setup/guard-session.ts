@@ -15,7 +15,7 @@ import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
   /** The written policy for a model of the family `policy`. */
   readonly guardPolicy?: GuardPolicy | null;
-  /** Undefined if the guards are not checked. */
+  /** Undefined to skip the canaries. */
   readonly canaries?: CanaryChoice;
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
   /** Default true; see {@link PoolOptions}. */
@@ -40,8 +40,8 @@ export function guardOpener(config: Opening, env: NodeJS.ProcessEnv): OpenGuards
 }
 
 /**
- * The guards that judge a run in this process: those of its record, or if a fleet started it, those that the user names.
- * Failure('usage') when there are none.
+ * The guards that judge a run in this process: those of its record or, if a fleet started it, those that the user
+ * names. Failure('usage') when there are none.
  */
 export function guardsOfRun(
   recorded: readonly string[],

@@ -43,7 +43,7 @@ export function guardToken(
 interface TokenSetting {
   readonly token: string;
   readonly variable: string;
-  /** Whether it is for this host only. */
+  /** Whether it is only for this host. */
   readonly isOwn: boolean;
 }
 
@@ -83,14 +83,14 @@ function apiKey(
   return shared;
 }
 
-/** The key that others keep for OpenAI's own host; undefined for any other host, and when it is not set. */
+/** The key that other programs keep for OpenAI's own host; undefined for any other host, and when it is not set. */
 function openAiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): TokenSetting | undefined {
   const { host, secure } = hostOf(endpoint);
   const isOpenAi = transportOf(endpoint).kind === 'openai' && secure && host === 'api.openai.com';
   return isOpenAi ? (valueOf(env, OPENAI_API_KEY.name, true) ?? undefined) : undefined;
 }
 
-/** The token for this host only; null when it must get none, undefined when its variable is not set. */
+/** The token for this host only; null if it must get none, undefined if its variable is not set. */
 function ownOf(env: NodeJS.ProcessEnv, prefix: string, host: string): TokenSetting | null | undefined {
   const variable = variableOf(prefix, host);
   return env[variable] === undefined ? undefined : valueOf(env, variable, true);

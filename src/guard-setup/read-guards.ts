@@ -5,7 +5,7 @@ import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';
 
 interface ReadGuardsOptions {
-  /** Every configured guard, which decides the tokens, see guardToken; default: those that are read. */
+  /** Every configured guard, which decides the tokens, see guardToken; default: the guards to read. */
   readonly configured?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Used for guards reached over TLS. */
@@ -17,7 +17,8 @@ interface ReadGuardsOptions {
 }
 
 /**
- * Reads which model answers at each guard, one after the other. Starts the embedded guard for `embedded:`, and stops it. Rejects with the Failure of the first guard that does not answer or must not be sent its token, and with the
+ * Reads which model answers at each guard, one guard at a time. Starts the embedded guard for `embedded:`, and stops
+ * it. Rejects with the Failure of the first guard that does not answer or must not be sent its token, and with the
  * signal's reason when aborted.
  */
 export async function readGuards(

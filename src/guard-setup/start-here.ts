@@ -6,8 +6,8 @@ import { startRun } from '../runs/start-run.ts';
 import { guardOpener } from './guard-session.ts';
 
 /**
- * Creates a run as it was resolved and takes it to its end in this process. The environment holds the tokens of its guards.
- * Rejects as startRun does.
+ * Creates a run from its resolved configuration and completes it in this process. The environment holds the tokens of
+ * its guards. Rejects as startRun does.
  */
 export async function startHere(
   { config, guardTls, startWaitMs, afterFinish }: Omit<ResolvedRun, 'schedule'>,

@@ -42,7 +42,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   TIMEOUT: 504,
 };
 
-/** Retry-After of the codes that pass by themselves, in seconds. */
+/** Retry-After of the codes that resolve by themselves, in seconds. */
 export const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   TOO_MANY_REQUESTS: 1,
   GUARD_OVERLOADED: 5,

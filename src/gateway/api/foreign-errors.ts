@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { ApiError, type ErrorCode } from './errors.ts';
 
-/** The codes of errors of HTTP, by their status. */
+/** The codes of HTTP errors, by status. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'UNAUTHORIZED',
   403: 'FORBIDDEN',
@@ -17,7 +17,7 @@ export const WRONG_TYPE = new ApiError(
   'the content type must be application/json for a text, and multipart/form-data for a file',
 );
 
-/** Errors of the multipart plugin, by their codes. All others are bugs of ours. */
+/** Errors of the multipart plugin, by code. All others are bugs of ours. */
 const BY_CODE: Readonly<Record<string, ApiError>> = {
   FST_REQ_FILE_TOO_LARGE: new ApiError('MEDIA_TOO_LARGE', 'the file is too large'),
   FST_PROTO_VIOLATION: new ApiError('INVALID_REQUEST', 'the form has a field with an unknown name'),
@@ -30,7 +30,7 @@ const MALFORMED_FORM = new ApiError('INVALID_REQUEST', 'the body is not a well-f
 const BUG = new ApiError('INTERNAL', 'the gateway failed');
 const UNAVAILABLE = new ApiError('GUARD_UNAVAILABLE', 'the guards cannot be reached through this gateway');
 
-/** The answer to any error. A foreign error's own message may quote the request, and goes nowhere. */
+/** The answer to any error. The message of an external error may quote the request, so it is dropped. */
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HttpError)
@@ -41,12 +41,12 @@ export function apiErrorOf(error: unknown): ApiError {
   return BY_CODE[code] ?? BUG;
 }
 
-/** The failure of this process, not of a guard or a request, that an error is; null if it is none. */
+/** Returns an error that is a failure of this process, not of a guard or a request; null for any other error. */
 export function internalFailure(error: unknown): Failure | null {
   return error instanceof Failure && error.kind === 'internal' ? error : null;
 }
 
-/** The answer to an error met while a form was read: the parser of forms gives its errors no code. */
+/** The answer to an error while a form was read: the form parser gives its errors no code. */
 export function formErrorOf(error: unknown): ApiError {
   const known = apiErrorOf(error);
   const fromParser = known === BUG && error instanceof Error && !('syscall' in error);

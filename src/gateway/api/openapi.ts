@@ -12,8 +12,8 @@ const SCHEMAS = {
 };
 
 /**
- * The description of the API in OpenAPI 3.1, from the schemas that requests and replies are checked against.
- * `needsToken`: whether this server requires a bearer token.
+ * Describes the API in OpenAPI 3.1, from the schemas that requests and replies are checked against. `needsToken` tells
+ * whether this server requires a bearer token.
  */
 export function openApiDocument(needsToken: boolean): object {
   return {
@@ -111,7 +111,7 @@ function schemaRef(schema: keyof typeof SCHEMAS): object {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** Omits the dialect, which is that of OpenAPI 3.1. */
+/** Converts a schema without its dialect, which is that of OpenAPI 3.1. */
 function toJsonSchema(schema: z.ZodType): object {
   const made: { $schema?: unknown } = z.toJSONSchema(schema, { unrepresentable: 'any' });
   delete made.$schema;

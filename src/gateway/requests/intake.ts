@@ -6,13 +6,13 @@ import { MAX_TEXT_BYTES_IN_MEMORY, MAX_UPLOAD_BYTES_ON_DISK, QUEUE_TIMEOUT_MS } 
 /** The declared content of a request. */
 export interface Arriving {
   readonly kind: 'text' | 'media';
-  /** Declared size of the body, or the limit where none is declared. */
+  /** Declared size of the body, or the limit if none is declared. */
   readonly bytes: number;
 }
 
 /**
- * Bounds the requests that are worked on, and the bytes of their bodies, before a byte of a body is read. As many again
- * may wait for a short time; all others are refused at once.
+ * Limits the concurrent requests, and the bytes of their bodies, before a body is read. As many again may wait for a
+ * short time; all others are rejected at once.
  */
 export class Intake {
   readonly #maxWaiting: number;
@@ -28,13 +28,13 @@ export class Intake {
     this.#slots = new Admission(maxConcurrency, () => true);
   }
 
-  /** Requests that wait to be let in. */
+  /** Requests that wait for admission. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /**
-   * Resolves when the request may go on, with the function that makes room for the next. Rejects with
+   * Resolves when the request is admitted, with the function that makes room for the next. Rejects with
    * ApiError('TOO_MANY_REQUESTS'), or with the signal's reason.
    */
   async enter({ kind, bytes }: Arriving, signal: AbortSignal): Promise<() => void> {

@@ -8,13 +8,13 @@ import type { Upload, Uploads } from './uploads.ts';
 
 interface MediaForm {
   readonly file: Upload;
-  /** Caption of an image or transcript of a clip; null if missing or blank. */
+  /** Caption of an image or transcript of an audio clip; null if missing or blank. */
   readonly caption: string | null;
 }
 
 /**
- * Reads a form with one file and perhaps one text, in any order. What the gateway does not know it refuses: content that
- * nobody judges must not seem judged. Rejects with an ApiError.
+ * Reads a form with one file and optionally one text, in any order. Unknown parts are rejected: content that is not
+ * judged must not seem judged. Rejects with an ApiError.
  */
 export async function readMediaForm(
   request: FastifyRequest,

@@ -4,9 +4,11 @@ import { ApiError } from '../api/errors.ts';
 
 /** A request that has no reply yet. */
 export interface OpenRequest {
-  /** Aborts when the client goes away, with an ApiError in time, or as `abortAll` says. */
+  /** Aborts when the client disconnects, with an ApiError on timeout, or with the answer of `abortAll`. */
   readonly signal: AbortSignal;
-  /** Calls a function once, when the response is over or the client is gone; at once if that was before. */
+  /**
+   * Calls a function once, when the response is over or the client has disconnected; at once if it already happened.
+   */
   onEnd(end: () => void): void;
 }
 
@@ -16,7 +18,10 @@ export class OpenRequests {
   readonly #answerInTime: () => () => ApiError;
   readonly #open = new Set<AbortController>();
 
-  /** `answerInTime`: makes the function that says why a request that is opened now took too long. */
+  /**
+   * `answerInTime` is called when a request is opened. It returns a function that explains why the request took too
+   * long.
+   */
   constructor(timeoutMs: number, answerInTime: () => () => ApiError) {
     this.#timeoutMs = timeoutMs;
     this.#answerInTime = answerInTime;

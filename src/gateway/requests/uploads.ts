@@ -13,13 +13,13 @@ const CORPUS = 'upload';
 /** A file that was received. */
 export interface Upload {
   readonly file: MediaFile;
-  /** Closes the file, which is gone then. Idempotent. */
+  /** Closes the file, which deletes it. Idempotent. */
   discard(): Promise<void>;
 }
 
 /**
- * Files that were uploaded, on disk: they are too large to be kept in memory, and decoders open them. Each is deleted as
- * soon as it is open, so that none outlives its request, whatever happens to this process.
+ * Uploaded files, on disk: they are too large for memory, and decoders open them. Each is unlinked as soon as it is
+ * open, so none outlives its request, even if this process crashes.
  */
 export class Uploads implements MediaFiles {
   readonly #folder: string;
@@ -29,12 +29,12 @@ export class Uploads implements MediaFiles {
     this.#folder = folder;
   }
 
-  /** Makes a folder for this user only in the system's folder for temporary files. */
+  /** Creates a folder that only this user can access in the system's folder for temporary files. */
   static async create(): Promise<Uploads> {
     return new Uploads(await mkdtemp(join(tmpdir(), 'guardsweep-uploads-')));
   }
 
-  /** Stores a stream, which must be bounded. Rejects with the signal's reason, and as the stream does. */
+  /** Stores a stream, which must be bounded. Rejects with the signal's reason, or as the stream does. */
   async receive(stream: Readable, signal: AbortSignal): Promise<Upload> {
     const path = randomBytes(16).toString('hex');
     const absolute = join(this.#folder, path);

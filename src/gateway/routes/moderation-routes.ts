@@ -18,7 +18,7 @@ import type { Uploads } from '../requests/uploads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request for moderation, from the time that it is let in. */
+    /** The request for moderation, once it is admitted. */
     admitted: OpenRequest | null;
   }
 }
@@ -68,7 +68,7 @@ export function addModerationRoutes(app: FastifyInstance, parts: ModerationParts
   }
 }
 
-/** Lets a request in, or refuses it, before its body is read. */
+/** Admits a request, or rejects it, before its body is read. */
 async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -119,7 +119,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A body of another type than the route takes. Without a type there is no body either. */
+/** The error for a body of another type than the route accepts. Without a type, there is no body either. */
 function wrongType(given: string | undefined): ApiError {
   return given === undefined ? new ApiError('MISSING_PAYLOAD', 'the request has no body') : WRONG_TYPE;
 }

@@ -10,11 +10,11 @@ import { relayFault } from './relay-fault.ts';
 
 /**
  * How long a message waits for its own verdict before it is answered with the latest one, in milliseconds. A guard with
- * a cadence of its own may wait for more text, which a client that waits for its reply would never send.
+ * its own cadence may wait for more text, which a client that waits for its reply would never send.
  */
 const REPLY_MS = 2000;
 
-/** A due point whose text has been sent. */
+/** A due point whose text was sent. */
 interface SentPoint {
   readonly point: DuePoint;
   /** The guard's seq of the last text up to here. */
@@ -22,15 +22,15 @@ interface SentPoint {
 }
 
 /**
- * Relays the due text of one stream to a stream of a guard. The text of each point is one chunk, after which a verdict is
- * asked for: so the cadence is that of the client whatever the guard's, and the verdicts are those that the guard's own
- * door would give.
+ * Relays the pending text of one stream to a stream of a guard. The text of each point is one chunk, after which a
+ * verdict is requested. So the cadence is the client's whatever the guard's, and the verdicts are the same as from the
+ * guard directly.
  */
 export class RelayedStream implements PrefixJudge {
   readonly #due: DueText;
   readonly #events: JudgeEvents;
   readonly #stopping = new AbortController();
-  /** The first points of the due text. */
+  /** The sent points at the start of the pending text. */
   readonly #sent = new Fifo<SentPoint>();
   #last: PrefixReport = NO_REPORT;
   /** Null until it is open. */
@@ -38,7 +38,7 @@ export class RelayedStream implements PrefixJudge {
   #isSending = false;
   /** Chunks sent to the guard. */
   #chunks = 0;
-  /** How many of the points sent were answered with an earlier verdict. */
+  /** Number of sent points that were answered with an earlier verdict. */
   #answered = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -142,10 +142,10 @@ const NO_REPORT: PrefixReport = {
   modelVersion: '',
 };
 
-/** Max code units of a piece, which has up to three bytes for each: less than MAX_STREAM_TEXT_BYTES. */
+/** Max code units of a piece; each takes up to three bytes, which stays below MAX_STREAM_TEXT_BYTES. */
 const MAX_PIECE = 256 * 1024;
 
-/** Cuts text into pieces that fit in a message to a guard, between characters. Empty text has none. */
+/** Cuts text between characters into pieces that fit in a message to a guard. Empty text has no pieces. */
 export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let start = 0; start < text.length;) {

@@ -5,7 +5,7 @@ import { RequestError, unavailable } from '../contract/request-error.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 import type { ModelStatistics } from './model-statistics.ts';
 
-/** Max bytes of queued contents, besides the max number of requests: a few large ones fill memory, too. */
+/** Max bytes of queued contents, in addition to the max number of requests: a few large ones can also fill memory. */
 const MAX_QUEUE_BYTES = 256 * 1024 * 1024;
 
 interface Waiting {
@@ -47,7 +47,7 @@ export class DynamicBatcher implements Batcher {
   #queueBytes = 0;
   #scheduled = false;
 
-  /** `isOverloaded` is asked once per request: whether to answer as if the queue were full. */
+  /** `isOverloaded` is called once per request: whether to answer as if the queue were full. */
   constructor(
     model: Model,
     serving: Serving,
@@ -115,7 +115,7 @@ export class DynamicBatcher implements Batcher {
     });
   }
 
-  /** How many requests at the head of the queue fit into one execution. */
+  /** Number of requests at the head of the queue that fit into one execution. */
   #joinable(): number {
     const { signature } = this.#queue[0]!.request;
     let rows = 0;

@@ -4,7 +4,7 @@ import type { Model } from '../contract/model.ts';
 import type { ModelStatistics } from './model-statistics.ts';
 
 /**
- * Two queues in front of one model: images and clips, one per execution, and everything else. A text takes a
+ * Two queues in front of one model: images and audio clips, one per execution, and everything else. A text takes a
  * millisecond and must not wait behind images, which take a hundred times as long and gain nothing from batching. The
  * model must support an execution of each queue at the same time.
  */

@@ -1,13 +1,13 @@
-/** How often something was done, and the time it took in total. */
+/** Number of operations, and their total time. */
 export interface StatisticDuration {
   readonly count: number;
   readonly ns: number;
 }
 
-/** Why a request failed, by Triton's names: a full queue, a client that went away, or the model. */
+/** Why a request failed, by Triton's names: a full queue, a client that disconnected, or the model. */
 export type FailureReason = 'REJECTED' | 'CANCELED' | 'BACKEND';
 
-/** Each for successful requests only, except `fail`. */
+/** All counts cover successful requests only, except `fail`. */
 export interface InferStatistics {
   /** Time from queueing to the reply. */
   readonly success: StatisticDuration;
@@ -26,7 +26,7 @@ export interface BatchStatistics {
   readonly compute_output: StatisticDuration;
 }
 
-/** One execution of the model, in milliseconds by performance.now(). */
+/** Timing of one execution of the model, in milliseconds by performance.now(). */
 export interface ExecutionRecord {
   readonly requests: readonly {
     readonly rows: number;
@@ -36,7 +36,7 @@ export interface ExecutionRecord {
   readonly takenMs: number;
   readonly startedMs: number;
   readonly endedMs: number;
-  /** When the replies had been handed over. */
+  /** Time when the replies had been handed over. */
   readonly repliedMs: number;
 }
 
@@ -66,8 +66,9 @@ class Compute {
 }
 
 /**
- * Cumulative statistics of a model, with the meanings of Triton's statistics extension. A request counts each step of its
- * execution in full, however many requests shared it. Requests that are refused before they are queued do not count.
+ * Cumulative statistics of a model, with the meanings of Triton's statistics extension. A request counts each step of
+ * its execution in full, however many requests shared it. Requests that are rejected before they are queued do not
+ * count.
  */
 export class ModelStatistics {
   readonly #failures = { REJECTED: 0, CANCELED: 0, BACKEND: 0 };
@@ -111,7 +112,7 @@ export class ModelStatistics {
     };
   }
 
-  /** In ascending order of batch sizes. */
+  /** Statistics in ascending order of batch sizes. */
   get batchStats(): BatchStatistics[] {
     return [...this.#batches]
       .sort(([one], [other]) => one - other)
@@ -120,12 +121,12 @@ export class ModelStatistics {
       });
   }
 
-  /** A request that found the queue full. */
+  /** Counts a request that found the queue full. */
   rejected(): void {
     this.#failed('REJECTED', 0);
   }
 
-  /** A request that was withdrawn after this time in the queue. */
+  /** Counts a request that was withdrawn after this time in the queue. */
   canceled(queuedForMs: number): void {
     this.#failed('CANCELED', queuedForMs);
   }

@@ -8,7 +8,7 @@ import type { TensorRequest } from './tensor-request.ts';
 /** The purpose of a request: the artifacts' hashes, or one verdict per row. */
 type Contents = 'version' | readonly UnaryRequest[];
 
-/** Base64 characters of an image or a clip: five times those of 300 s of audio in normal form. */
+/** Max base64 characters of an image or an audio clip: five times those of 300 s of audio in normalized format. */
 const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
 
 /**
@@ -148,7 +148,7 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** A row's element of an input of shape [N, 1]; null without that input. */
+/** A row's element of an input of shape [N, 1]; null if the request lacks that input. */
 function readString(request: TensorRequest, input: string, row: number): string | null {
   const element = request.strings.get(input)?.[row];
   return element === undefined ? null : decodeText(request, input, element);
@@ -159,13 +159,13 @@ function decodeText(request: TensorRequest, input: string, element: Buffer): str
   return element.toString();
 }
 
-/** The caption of an image or the transcript of a clip, in TEXT; null without one. */
+/** The caption of an image or the transcript of an audio clip, in TEXT; null if there is none. */
 function readCaption(request: TensorRequest, row: number): string | null {
   const caption = readString(request, 'TEXT', row);
   return caption === null ? null : notBlank(request, 'TEXT', caption);
 }
 
-/** The bytes of an image or a clip. An empty element counts as missing. */
+/** The bytes of an image or an audio clip. An empty element counts as missing. */
 function readMedia(request: TensorRequest, input: 'IMAGE' | 'AUDIO', row: number): Buffer {
   const element = request.strings.get(input)?.[row];
   if (element === undefined || element.length === 0) {
@@ -202,7 +202,7 @@ export function isAudioContainer(bytes: Buffer): boolean {
   return CONTAINERS.some((magic) => hasMagicBytes(bytes, magic)) || isMp3Frame(bytes);
 }
 
-/** The layer bits of a frame header that mean layer III. */
+/** The layer bits of a frame header that stand for layer III. */
 const LAYER_III = 1;
 
 /** A frame header of MPEG audio, layer III, without a reserved bit rate or sample rate (ISO/IEC 11172-3, 2.4.2.3). */

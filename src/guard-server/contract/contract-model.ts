@@ -19,7 +19,7 @@ type Judged = 'version' | readonly JudgedRow[];
 interface JudgedRow {
   readonly content: UnaryRequest;
   readonly scores: ProbeScores;
-  /** SESSION_ID of a conversation; null without one. */
+  /** SESSION_ID of a conversation; null if it has none. */
   readonly session: string | null;
 }
 
@@ -28,11 +28,13 @@ const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).f
 export interface ContractOptions {
   readonly version: string;
   readonly contextTokens: number;
-  /** Answer the scores of all categories for all content, not only for flagged content; default: no. */
+  /** Return scores of all categories for all content, not only for flagged content; default false. */
   readonly allScores?: boolean;
 }
 
-/** The artifact of a guard that answers more than the contract asks: verdicts of the two are not exchangeable. */
+/**
+ * Artifact of a guard that returns more than the contract requires: its verdicts are not interchangeable with others.
+ */
 const OUTPUTS_ARTIFACT = 'lite-outputs';
 const ALL_SCORES = 'all category scores for every content';
 
@@ -63,7 +65,7 @@ export class ContractModel implements Model {
     const slice = new Slice();
     const judged: (Judged | RequestError)[] = [];
     for (const request of requests) judged.push(await this.#judge(request, slice));
-    // From here on nothing fails: a request that is refused, or fails with its execution, writes to no session.
+    // From here on, no request fails: one that is rejected, or fails with its execution, must not write to a session.
     const replies: ModelReply[] = [];
     for (const [index, request] of requests.entries()) {
       const result = judged[index]!;
@@ -110,7 +112,7 @@ export class ContractModel implements Model {
   }
 }
 
-/** A time slice on the event loop; `next` yields to other work and starts another. */
+/** A time slice on the event loop; `next` yields to other work and starts another slice. */
 class Slice {
   #endsAt = performance.now() + SLICE_MS;
 

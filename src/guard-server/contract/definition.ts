@@ -27,7 +27,7 @@ export const INPUTS: readonly TensorSpec[] = [
   { name: 'CACHE_WRITE', dataType: 'TYPE_BOOL', dims: [1] },
 ];
 
-/** A `version` request is answered with VERSION alone, any other with all outputs but VERSION. */
+/** A `version` request is answered with VERSION only, any other with all outputs except VERSION. */
 export const OUTPUTS: readonly TensorSpec[] = [
   { name: 'SCORE', dataType: 'TYPE_FP32', dims: [1] },
   { name: 'FLAGGED', dataType: 'TYPE_BOOL', dims: [1] },
@@ -42,9 +42,9 @@ export function wireDatatype(dataType: DataType): string {
   return dataType === 'TYPE_STRING' ? 'BYTES' : dataType.slice('TYPE_'.length);
 }
 
-/** How the model is served: used for both its configuration and its batcher. */
+/** How the model is served; used for both its configuration and its batcher. */
 export interface Serving {
-  /** Max rows of an execution; 0: requests have no batch dimension and are never merged. */
+  /** Max rows of an execution; with 0, requests have no batch dimension and are never merged. */
   readonly maxBatchSize: number;
   /** Executions that run concurrently. */
   readonly instances: number;

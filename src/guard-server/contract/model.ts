@@ -10,7 +10,7 @@ export interface OutputTensor {
   readonly raw: Buffer;
 }
 
-/** The reply to one request of an execution: tensors, or an error of its own. */
+/** The reply to one request of an execution: its tensors or its error. */
 export type ModelReply =
   | { readonly outputs: readonly OutputTensor[]; readonly modelVersion: string; readonly error: null }
   | { readonly outputs: null; readonly error: RequestError };
@@ -19,7 +19,7 @@ export type ModelReply =
 export interface Execution {
   /** 0 to instances - 1; each runs one execution at a time. */
   readonly instance: number;
-  /** All with the same signature, and at most `maxBatchSize` rows in total. */
+  /** All requests have the same signature, and at most `maxBatchSize` rows in total. */
   readonly requests: readonly TensorRequest[];
   /** When the oldest request was queued, by performance.now(), in milliseconds. */
   readonly waitingSinceMs: number;
@@ -27,7 +27,7 @@ export interface Execution {
 
 /** A loaded model, as batchers use it. */
 export interface Model {
-  /** The version that judges a request that arrives now. */
+  /** The version that would judge a request arriving now. */
   readonly version: string;
   /** Use of the session cache since the model was loaded. */
   readonly cacheTotals: CacheCounts;

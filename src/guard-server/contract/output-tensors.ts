@@ -14,8 +14,8 @@ export interface RowVerdict {
 }
 
 /**
- * The verdict tensors that a request asks for, N rows each. SUBCATEGORY_SCORES and SUBCATEGORY_FLAGS, of shape [N, 13],
- * are populated for flagged rows only; other rows hold zeros and false. With `allScores` scores are populated for all.
+ * The requested verdict tensors, N rows each. SUBCATEGORY_SCORES and SUBCATEGORY_FLAGS, of shape [N, 13], are populated
+ * for flagged rows only; other rows hold zeros and false. With `allScores`, scores are populated for all rows.
  */
 export function verdictTensors(
   request: TensorRequest,

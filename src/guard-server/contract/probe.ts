@@ -7,7 +7,7 @@ export interface ProbeScores {
   readonly score: number;
   /** The probe's own decision. */
   readonly flagged: boolean;
-  /** Probability per category, in taxonomy order; NaN for a category that the probe does not look for. */
+  /** Probability per category, in taxonomy order; NaN for a category that the probe does not detect. */
   readonly categories: Float32Array;
   /** Decision per category, in taxonomy order. */
   readonly categoryFlags: readonly boolean[];
@@ -20,9 +20,9 @@ export interface ProbeRefusal {
   readonly text: string;
 }
 
-/** Judges contents. Scores depend on the content and nothing else. */
+/** Judges contents. Scores depend only on the content. */
 export interface Probe {
-  /** SHA-256 in hex of each artifact the probe is made from, by name: the answer to a `version` request. */
+  /** SHA-256 in hex of each artifact of the probe, by name: the answer to a `version` request. */
   readonly artifacts: Readonly<Record<string, string>>;
   judge(content: UnaryRequest): Promise<ProbeScores | ProbeRefusal> | ProbeScores | ProbeRefusal;
 }

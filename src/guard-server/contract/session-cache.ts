@@ -10,9 +10,9 @@ export type CacheCounts = Readonly<Record<CacheCount, number>>;
 const DEFAULT_MAX_TURNS = 131_072;
 
 /**
- * The bookkeeping of an LRU prefix cache: which turns of which session have been seen. The guard on a GPU has a second tier
- * in main memory; here there is one, so `l2Evictions` is always 0. Sessions do not expire. The cache holds digests of ids
- * and turns, no content, so its size does not depend on theirs. No score depends on it.
+ * Bookkeeping of an LRU prefix cache: which turns of which session have been seen. The guard on a GPU has a second tier
+ * in main memory; here there is only one, so `l2Evictions` is always 0. Sessions do not expire. The cache stores
+ * digests of ids and turns instead of content, so its size does not depend on theirs. No score depends on it.
  */
 export class SessionCache {
   /** Digests of the turns by the digest of the session's id, least recently used first. */
@@ -29,7 +29,7 @@ export class SessionCache {
     l2Evictions: 0,
   };
 
-  /** `maxTurns`: turns of all sessions together. */
+  /** `maxTurns` is the total number of turns over all sessions. */
   constructor(maxTurns = DEFAULT_MAX_TURNS) {
     this.#maxTurns = maxTurns;
   }
@@ -40,9 +40,9 @@ export class SessionCache {
   }
 
   /**
-   * Looks a conversation up. Hits are the leading turns (and their tokens) equal to the cached ones. With `write` the
-   * conversation is cached and becomes the most recently used one; writes are the turns newly cached. Without `write`
-   * nothing changes, not even what is evicted next. Returns the row of CACHE_USAGE.
+   * Looks up a conversation. Hits are the leading turns (and their tokens) equal to the cached ones. With `write`, the
+   * conversation is cached and becomes the most recently used one; writes are the newly cached turns. Without `write`,
+   * nothing changes, including the eviction order. Returns the row of CACHE_USAGE.
    */
   use(id: string, messages: readonly Turn[], write: boolean): readonly number[] {
     const session = digest(id);
@@ -70,7 +70,7 @@ export class SessionCache {
     return usage;
   }
 
-  /** Returns the number of sessions evicted, which includes this one if it is too large. */
+  /** Caches a session. Returns the number of evicted sessions, including this one if it is too large. */
   #write(session: string, turns: readonly string[]): number {
     this.#delete(session);
     this.#sessions.set(session, turns);

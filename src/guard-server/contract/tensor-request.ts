@@ -17,9 +17,9 @@ export interface TensorRequest {
   readonly batched: boolean;
   /** Elements of each BYTES input, in row-major order. */
   readonly strings: ReadonlyMap<string, readonly Buffer[]>;
-  /** Turns per row of MESSAGES, whose shape is [N, turns, 2]; 0 without that input. */
+  /** Turns per row of MESSAGES, whose shape is [N, turns, 2]; 0 if the request lacks that input. */
   readonly turns: number;
-  /** CACHE_WRITE of each row; null without that input. */
+  /** CACHE_WRITE of each row; null if the request lacks that input. */
   readonly cacheWrite: readonly boolean[] | null;
   /** Requested outputs; null requests all. */
   readonly outputs: ReadonlySet<string> | null;
@@ -40,8 +40,8 @@ const EXTENSION = /^(shared_memory_|classification$)/;
 
 /**
  * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes as Triton
- * does before a model sees a request. `maxBatchSize` 0: tensors have no batch dimension.
- * Throws RequestError: INVALID_REQUEST.
+ * does before a model sees a request. With `maxBatchSize` 0, tensors have no batch dimension. Throws RequestError:
+ * INVALID_REQUEST.
  */
 export function readTensors(request: ReceivedRequest, maxBatchSize: number): TensorRequest {
   const { id } = request;

@@ -8,7 +8,7 @@ export interface EmbeddedGuard {
   /** `grpc://127.0.0.1:port`. */
   readonly address: string;
   /**
-   * Required of every call. Random per guard and known to this process only: every user of the machine can connect to a
+   * Required of every call. Random per guard and known only to this process: every user of the machine can connect to a
    * loopback port.
    */
   readonly token: string;
@@ -21,12 +21,13 @@ export interface EmbeddedGuard {
 const CLOSE_GRACE_MS = 5_000;
 const TOKEN_BYTES = 32;
 
-/** Threads that were started ahead, by their options. */
+/** Threads that were started in advance, by their options. */
 const ahead = new Map<string, GuardThread>();
 
 /**
- * Starts the thread of an embedded guard, so that it loads while this thread loads other things: `startEmbeddedGuard` with
- * the same options takes it over. Returns a function that ends the thread if nobody did.
+ * Starts the thread of an embedded guard in advance, so it loads while this thread loads other things:
+ * `startEmbeddedGuard` with the same options takes it over. Returns a function that ends the thread if it was not taken
+ * over.
  */
 export function startEmbeddedThread(options: EmbeddedOptions): () => Promise<void> {
   const key = JSON.stringify(options);
@@ -56,7 +57,7 @@ class GuardThread {
     );
     const workerData: EmbeddedThreadData = { ...options, token: this.token };
     this.worker = new Worker(entry, { workerData, name: 'guard', stdout: true, stderr: true });
-    // Discards what libraries print.
+    // Discards output printed by libraries.
     this.worker.stdout.resume();
     this.worker.stderr.resume();
     let threw: unknown;

@@ -24,7 +24,7 @@ export class FourierTransform {
     this.#nextImaginary = new Float64Array(size);
   }
 
-  /** Input before `run`, output after it. `run` swaps the buffers: ask again after each run. */
+  /** Input before `run`, output after it. `run` swaps the buffers: get them again after each run. */
   get real(): Float64Array {
     return this.#real;
   }

@@ -8,14 +8,14 @@ export const MEL_BINS = 128;
 const WINDOW_SAMPLES = (SAMPLE_RATE * 25) / 1000;
 const HOP_SAMPLES = (SAMPLE_RATE * 10) / 1000;
 
-/** Length of the input in the contract: shorter clips are padded with silence, longer ones cut. */
+/** Length of the input in the contract: shorter clips are padded with silence, longer ones are truncated. */
 const CLIP_SAMPLES = 300 * SAMPLE_RATE;
 export const FRAMES = CLIP_SAMPLES / HOP_SAMPLES;
 
-/** Frames computed between two turns of the event loop: a few milliseconds. */
+/** Frames computed per turn of the event loop: a few milliseconds. */
 const FRAMES_PER_TURN = 256;
 
-/** The contract names no definition of log-mel; these are the constants of Whisper's feature extractor. */
+/** The contract does not define log-mel; these are the constants of Whisper's feature extractor. */
 const MIN_POWER = 1e-10;
 /** Dynamic range kept below the loudest value, in powers of ten. */
 const RANGE = 8;
@@ -31,14 +31,14 @@ const HANN = Float64Array.from(
 );
 
 /**
- * The log-mel spectrogram of a clip, FRAMES x MEL_BINS values, frame by frame. `samples` are 16 kHz mono in [-1, 1).
- * Frames are centred on multiples of the hop, the clip being reflected at both ends of its 300 s; there is no dithering,
- * so equal samples give equal features. Rejects with the reason of an abort.
+ * The log-mel spectrogram of an audio clip, FRAMES x MEL_BINS values, frame by frame. `samples` are 16 kHz mono in [-1,
+ * 1). Frames are centred on multiples of the hop, with the clip reflected at both ends of its 300 s. There is no
+ * dithering, so equal samples give equal features. Rejects with the reason of an abort.
  */
 export async function logMel(samples: Float32Array, signal: AbortSignal): Promise<Float32Array> {
   const features = new Float32Array(FRAMES * MEL_BINS).fill(Math.log10(MIN_POWER));
   const length = Math.min(samples.length, CLIP_SAMPLES);
-  // The frames after these hold silence only.
+  // Later frames contain only silence.
   const frames = Math.min(FRAMES, Math.ceil((length + WINDOW_SAMPLES / 2) / HOP_SAMPLES));
   const transform = new FourierTransform(WINDOW_SAMPLES);
   for (let frame = 0; frame < frames; frame += 2) {
@@ -56,7 +56,7 @@ export async function logMel(samples: Float32Array, signal: AbortSignal): Promis
   return features;
 }
 
-/** Writes log10 of the mel powers of a frame and the next. One complex transform computes both real ones. */
+/** Writes log10 of the mel powers of a frame and the next one. One complex transform computes both real ones. */
 function twoFrames(
   samples: Float32Array,
   length: number,

@@ -8,9 +8,10 @@ import type { Pixels } from '../../normalize/image/normal-image.ts';
 import { logMel } from './log-mel.ts';
 
 /**
- * Extracts what a model sees of an image or a clip, as the contract defines it: identical content has identical features,
- * whether it comes as the original file or in normal form. Media are untrusted, so each is decoded in another process,
- * one image and one clip at a time; only clips in normal form, which need no decoder, are read here.
+ * Extracts a model's input from an image or an audio clip, as the contract defines it: identical content has identical
+ * features, whether it comes as the original file or in normalized format. Media are untrusted, so each is decoded in
+ * another process, one image and one clip at a time; only clips in normalized format, which need no decoder, are read
+ * here.
  */
 export class MediaFeatures {
   readonly #images = new ImageNormalizer({ processes: 1 });
@@ -35,7 +36,7 @@ export class MediaFeatures {
     await Promise.all([this.#images.close(), this.#clips.close()]);
   }
 
-  /** ffmpeg seeks, so it needs a file. */
+  /** Decodes an audio clip. ffmpeg seeks, so it needs a file. */
   async #decode(bytes: Buffer): Promise<Float32Array | null> {
     const file = await unnamedFile(bytes);
     let samples: Float32Array | null = null;
@@ -54,7 +55,7 @@ export class MediaFeatures {
   }
 }
 
-/** A temporary file without a name. The system frees it once it is closed, even after a crash. */
+/** Creates a temporary file without a name. The system frees it once it is closed, even after a crash. */
 async function unnamedFile(bytes: Buffer): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'guardsweep-clip-'));
   try {
@@ -74,8 +75,8 @@ async function unnamedFile(bytes: Buffer): Promise<FileHandle> {
 const FULL_SCALE = 32_768;
 
 /**
- * The samples of a clip in normal form, in [-1, 1); null for every other clip. Normal form is a WAV file of 16 kHz mono
- * PCM with 16 bits per sample, its samples right after a header of 44 bytes.
+ * The samples of a clip in normalized format, in [-1, 1); null for every other clip. The format is a WAV file of 16 kHz
+ * mono PCM with 16 bits per sample, with the samples right after a header of 44 bytes.
  */
 function samplesOfNormalForm(wav: Buffer): Float32Array | null {
   if (wav.length <= WAV_HEADER_BYTES || !hasNormalHeader(wav)) return null;

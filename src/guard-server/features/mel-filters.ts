@@ -20,8 +20,8 @@ function hzOf(mel: number): number {
 }
 
 /**
- * `count` filters from 0 Hz to half the sample rate, each of unit area (Slaney's normalization), for the power spectrum
- * of windows of `windowSize` samples.
+ * Makes `count` filters from 0 Hz to half the sample rate, each of unit area (Slaney's normalization), for the power
+ * spectrum of windows of `windowSize` samples.
  */
 export function melFilters(count: number, windowSize: number, sampleRate: number): MelFilter[] {
   const top = melOf(sampleRate / 2);

@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { bearsToken } from '../../http/bearer-token.ts';
 
-/** Refuses calls that do not carry `authorization: Bearer <token>`; with null every call is admitted. */
+/** Rejects calls that do not carry `authorization: Bearer <token>`; with null, every call is admitted. */
 export function checkAccess(token: string | null): ServerInterceptor {
   return (_method, call) => {
     ignoreDistantDeadline(call);
@@ -34,7 +34,7 @@ function carriesToken(metadata: Metadata, token: string): boolean {
   return bearsToken(typeof authorization === 'string' ? authorization : undefined, token);
 }
 
-/** Less than any distant deadline is off by, and more than the age of a call that has just begun. */
+/** Less than the error of any distant deadline, and more than the age of a call that has just begun. */
 const TOLERANCE_MS = 1000;
 
 /**

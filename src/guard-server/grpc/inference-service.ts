@@ -30,7 +30,7 @@ interface RepositoryModelRequest {
 }
 
 /**
- * The definition of `inference.GRPCInferenceService`. Its handlers decode inference requests themselves, so that a malformed
+ * The definition of `inference.GRPCInferenceService`. Its handlers decode inference requests themselves, so a malformed
  * one is INVALID_ARGUMENT; grpc-js would answer INTERNAL.
  */
 export function inferenceDefinition(): ServiceDefinition {

@@ -18,7 +18,9 @@ interface ListenerOptions {
   readonly closeGraceMs: number;
 }
 
-/** The longest valid message is 64 MiB of base64 (contents.ts); longer ones are refused with a code of the contract. */
+/**
+ * The longest valid message is 64 MiB of base64 (contents.ts); longer ones are rejected with a code of the contract.
+ */
 const MAX_MESSAGE_BYTES = 96 * 1024 * 1024;
 
 /** Max concurrent calls per connection; further calls wait at the client. */
@@ -61,7 +63,7 @@ export class Listener {
     return `grpc://${this.#host}:${port}`;
   }
 
-  /** Takes no new calls and waits for the open ones. */
+  /** Stops accepting calls and waits for the open ones. */
   async close(): Promise<void> {
     const server = this.#server;
     if (server === null) return;

@@ -10,7 +10,7 @@ import { RequestError } from '../contract/request-error.ts';
 import { readInferRequest } from './infer-message.ts';
 import type { StreamCall, StreamInferCall } from './stream-infer.ts';
 
-/** A moderation stream over ModelStreamInfer: verdicts are sent as they are given, and an error ends the call. */
+/** A moderation stream over ModelStreamInfer: verdicts are sent as they arrive, and an error ends the call. */
 export class ModerationCall implements StreamCall, StreamSink {
   readonly #call: StreamInferCall;
   readonly #layout: TensorLayout;
@@ -25,7 +25,7 @@ export class ModerationCall implements StreamCall, StreamSink {
     call.on('drain', () => this.#stream.resume());
   }
 
-  /** The stream bounds the text that it keeps. */
+  /** Handles a message. The stream limits the text that it keeps. */
   receive(message: Buffer): void {
     let request;
     try {

@@ -26,7 +26,7 @@ const STATUS: Readonly<Record<RequestErrorCode, status>> = {
   NOT_SUPPORTED: status.UNIMPLEMENTED,
 };
 
-/** The status of a call that failed. Only the text of a RequestError reaches the client. */
+/** The gRPC status of a failed call. Only the text of a RequestError reaches the client. */
 export function statusOf(error: unknown): CallStatus {
   if (error instanceof RequestError) return { code: STATUS[error.code], details: error.message };
   return { code: status.INTERNAL, details: 'the server failed on this request' };

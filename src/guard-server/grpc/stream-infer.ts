@@ -9,7 +9,7 @@ import { ModerationCall } from './moderation-call.ts';
 import { statusOf } from './status.ts';
 import { StreamedInference } from './streamed-inference.ts';
 
-/** A message of the server. Of a reply, either the error is set, or the response has tensors. */
+/** A message of the server. In a reply, either the error is set, or the response has tensors. */
 export interface StreamInferReply {
   readonly error_message: string;
   readonly infer_response: Partial<InferResponse> & {
@@ -22,18 +22,18 @@ export interface StreamInferReply {
 /** The kind of a ModelStreamInfer call, known from its first message. */
 export interface StreamCall {
   receive(message: Buffer): void;
-  /** The client sends nothing more. */
+  /** Called when the client will send nothing more. */
   clientEnded(): void;
-  /** The call is over. */
+  /** Called when the call is over. */
   cancelled(): void;
 }
 
-/** Messages of the client arrive undecoded (`inferenceDefinition`). */
+/** A call whose client messages arrive undecoded (`inferenceDefinition`). */
 export type StreamInferCall = Parameters<handleBidiStreamingCall<Buffer, StreamInferReply>>[0];
 
 /**
- * ModelStreamInfer: a moderation stream if the first message is one's, else ordinary streamed inference. A first message
- * that cannot be read ends the call.
+ * Handles ModelStreamInfer: a moderation stream if the first message belongs to one, otherwise ordinary streamed
+ * inference. A first message that cannot be read ends the call.
  */
 export function streamInfer(
   service: GuardService,
@@ -61,7 +61,7 @@ export function streamInfer(
   };
 }
 
-/** Throws RequestError when a moderation stream names a model that is not served. */
+/** Determines the kind of a call. Throws RequestError when a moderation stream names a model that is not served. */
 function kindOf(
   call: StreamInferCall,
   first: ReceivedRequest,

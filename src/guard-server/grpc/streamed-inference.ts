@@ -6,7 +6,7 @@ import type { GuardService } from '../service/guard-service.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
 import type { StreamCall, StreamInferCall, StreamInferReply } from './stream-infer.ts';
 
-/** Max requests of a call without a reply; further messages are not read. */
+/** Max unanswered requests of a call; further messages are not read. */
 const MAX_PENDING = 256;
 
 /** A request, with its reply once there is one. */

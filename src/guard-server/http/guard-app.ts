@@ -12,11 +12,11 @@ import { parseJson, readDecompressedBody } from './request-body.ts';
 
 export interface GuardAppOptions {
   readonly service: GuardService;
-  /** Whether new requests are refused. */
+  /** Whether new requests are rejected. */
   readonly isExiting: () => boolean;
 }
 
-/** The guard over HTTP: KServe v2 and Triton's extensions to it, which have no HEAD. */
+/** Serves the guard over HTTP: KServe v2 and Triton's extensions to it, which have no HEAD. */
 export function openGuardApp({ service, isExiting }: GuardAppOptions): Promise<AppSite> {
   return openApp({
     ...{ errorOf: toErrorResponse, exposeHeadRoutes: false },
@@ -34,7 +34,7 @@ export function openGuardApp({ service, isExiting }: GuardAppOptions): Promise<A
 
 interface Params {
   readonly model: string;
-  /** Absent: the current one. */
+  /** Defaults to the current version. */
   readonly version?: string;
   readonly repository?: string;
 }
@@ -44,7 +44,7 @@ interface Route {
 }
 
 function addRoutes(app: FastifyInstance, service: GuardService): void {
-  // Bodies are read whatever their content type. Fastify would refuse one whose content type is malformed.
+  // Bodies are read whatever their content type: Fastify would reject one whose content type is malformed.
   app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
   app.get('/v2', (_request, reply) => sendJson(reply, service.serverMetadata()));
   app.get('/v2/health/live', (_request, reply) => sendHealth(reply, service.isLive()));
@@ -73,7 +73,7 @@ function addRoutes(app: FastifyInstance, service: GuardService): void {
         version,
       });
       const verdicts = await new Promise<ModelReply>((resolve) => {
-        // When the client has gone, the request leaves the queue.
+        // When the client disconnects, the request leaves the queue.
         reply.raw.once('close', service.infer(call.request, resolve));
       });
       if (verdicts.error !== null) throw verdicts.error;
@@ -99,24 +99,24 @@ function addRoutes(app: FastifyInstance, service: GuardService): void {
 
 /** Body of a request to the model repository. */
 const REPOSITORY_REQUEST = z.object({
-  /** For an index: lists ready models only. */
+  /** For an index: list ready models only. */
   ready: z.boolean().default(false),
-  /** A request to load or unload a model. */
+  /** For a request to load or unload a model. */
   parameters: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** An empty body stands for an empty object. Rejects with RequestError INVALID_REQUEST. */
+/** Reads a request; an empty body stands for an empty object. Rejects with RequestError INVALID_REQUEST. */
 async function readRepositoryRequest(request: IncomingMessage): Promise<z.infer<typeof REPOSITORY_REQUEST>> {
   const body = await readDecompressedBody(request);
   return body.length === 0 ? REPOSITORY_REQUEST.parse({}) : parseJson(body, REPOSITORY_REQUEST);
 }
 
-/** As Triton answers health checks: with a status alone. */
+/** Answers a health check like Triton: with a status only. */
 function sendHealth(reply: FastifyReply, isGood: boolean): FastifyReply {
   return reply.code(isGood ? 200 : 400).send();
 }
 
-/** The HTTP status of each request error, as Triton assigns them: 400 for all that has no status of its own. */
+/** The HTTP status of each request error, as Triton assigns them: 400 for all codes without a specific status. */
 const STATUS: Readonly<Record<RequestErrorCode, number>> = {
   MISSING_PAYLOAD: 400,
   INVALID_CONVERSATION: 400,

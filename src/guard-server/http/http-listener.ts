@@ -13,7 +13,7 @@ interface HttpListenerOptions {
   readonly token: string | null;
   /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
-  /** Take WebSocket handshakes. */
+  /** Accept WebSocket handshakes. */
   readonly streams: ModerationStreams;
 }
 
@@ -54,7 +54,7 @@ export class HttpListener {
       upgrade: this.#upgrade,
     });
     const { port: bound } = new URL(this.#server.origin);
-    // Closed meanwhile, as a scripted outage may listen again at any time.
+    // Closed in the meantime: a scripted outage may listen again at any time.
     if (this.#isExiting) this.drop();
     return Number(bound);
   }

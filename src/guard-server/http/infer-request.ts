@@ -4,7 +4,7 @@ import type { ReceivedRequest, ReceivedTensor } from '../../guard/tensors/wire/i
 import { invalidRequest } from '../contract/request-error.ts';
 import { parseJson } from './request-body.ts';
 
-/** The model that the path of a request names. `version` '': the current one. */
+/** The model named by the path of a request. A `version` of '' is the current one. */
 export interface ModelRef {
   readonly name: string;
   readonly version: string;
@@ -12,13 +12,13 @@ export interface ModelRef {
 
 export interface InferCall {
   readonly request: ReceivedRequest;
-  /** Whether an output is sent as binary data, and not in the JSON. */
+  /** Whether an output is sent as binary data instead of JSON. */
   readonly isBinary: (output: string) => boolean;
 }
 
 const PARAMETER = z.union([z.boolean(), z.number(), z.string()]);
 
-/** Parameters of an inference request or a tensor, of which some have a given type. */
+/** Schema for the parameters of an inference request or a tensor, some of which have a given type. */
 function parametersWith<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
     .object(shape)
@@ -47,16 +47,17 @@ const INFER_REQUEST = z.object({
 
 type JsonInput = z.infer<typeof INPUT>;
 
-/** Parameter of an input whose data is in shared memory. The model's contract refuses it, as over gRPC. */
+/** Parameter of an input whose data is in shared memory. The model's contract rejects it, as over gRPC. */
 const SHARED_MEMORY = 'shared_memory_region';
 
 /** MESSAGES has the most dimensions: rows, turns, role and content. */
 const MAX_NESTING = 3;
 
 /**
- * Reads the body of an inference request: JSON, and with the binary tensor data extension the raw contents of inputs
- * behind it (Triton, docs/protocol/extension_binary_data.md). `jsonLength` is the header Inference-Header-Content-Length;
- * undefined: all of the body is JSON. Throws RequestError INVALID_REQUEST for a malformed body.
+ * Reads the body of an inference request: JSON and, with the binary tensor data extension, the raw contents of inputs
+ * after it (Triton, docs/protocol/extension_binary_data.md). `jsonLength` is the header
+ * Inference-Header-Content-Length; if undefined, the whole body is JSON. Throws RequestError INVALID_REQUEST for a
+ * malformed body.
  */
 export function readInferCall(body: Buffer, jsonLength: string | undefined, model: ModelRef): InferCall {
   const end = jsonLength === undefined ? body.length : parseLength(jsonLength, body.length);
@@ -81,7 +82,7 @@ function parseLength(header: string, bodyLength: number): number {
   return length;
 }
 
-/** Fractions count as doubles, which no parameter of the guard's contract is. */
+/** Converts fractions to null: they count as doubles, which no parameter of the guard's contract has as its type. */
 function wholeOrNull(value: boolean | number | string | undefined): boolean | number | string | null {
   return typeof value === 'number' && !Number.isInteger(value) ? null : (value ?? null);
 }
@@ -118,7 +119,7 @@ function readTensor(id: string, { name, datatype, shape, parameters, data }: Jso
   if ((data === undefined) !== isBinary && !(SHARED_MEMORY in parameters)) {
     throw invalidRequest(id, 'an input needs either data or the parameter binary_data_size');
   }
-  // Data is flat or nested by its dimensions, in row-major order either way.
+  // Data is flat or nested by its dimensions, but always in row-major order.
   const elements: unknown[] = (data ?? []).flat(MAX_NESTING - 1);
   const bytes = elements.filter((element) => typeof element === 'string').map((text) => Buffer.from(text));
   const booleans = elements.filter((element) => typeof element === 'boolean');

@@ -5,8 +5,8 @@ import type { OutputTensor, ModelReply } from '../contract/model.ts';
 import type { InferCall } from './infer-request.ts';
 
 /**
- * Sends the reply to an inference request: JSON, and behind it the raw contents of the outputs that are asked for as binary
- * data, in the order of the outputs.
+ * Sends the reply to an inference request: JSON, followed by the raw contents of the outputs requested as binary data,
+ * in the order of the outputs.
  */
 export function sendVerdicts(
   response: FastifyReply,
@@ -38,8 +38,8 @@ export function sendVerdicts(
 }
 
 /**
- * The elements of a tensor for JSON, in row-major order: strings, booleans or numbers. JSON.stringify writes NaN, for which
- * JSON has no number, as null.
+ * The elements of a tensor for JSON, in row-major order: strings, booleans or numbers. JSON.stringify writes NaN, which
+ * JSON cannot represent, as null.
  */
 function dataOf({ datatype, raw }: OutputTensor): readonly (string | boolean | number)[] {
   switch (datatype) {

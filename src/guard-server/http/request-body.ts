@@ -27,7 +27,7 @@ export async function readDecompressedBody(request: IncomingMessage): Promise<Bu
   }
 }
 
-/** Null if the body is not compressed. Throws HttpError 415. */
+/** Creates a decoder; null if the body is not compressed. Throws HttpError 415. */
 function createDecoder(contentEncoding = 'identity'): Transform | null {
   switch (contentEncoding.toLowerCase()) {
     case 'identity':
@@ -43,7 +43,9 @@ function createDecoder(contentEncoding = 'identity'): Transform | null {
   }
 }
 
-/** Parses and validates JSON. Throws RequestError INVALID_REQUEST, which names the faulty member and quotes no value. */
+/**
+ * Parses and validates JSON. Throws RequestError INVALID_REQUEST, which names the invalid member and quotes no value.
+ */
 export function parseJson<Schema extends z.ZodType>(json: Buffer, schema: Schema): z.infer<Schema> {
   let parsed: unknown;
   try {

@@ -8,7 +8,7 @@ import type { ImageNetwork } from './network.ts';
 import { hashImageRules, sexualContent, type SexualContent } from './sexual-content.ts';
 
 /**
- * Judges images for Sexual Content only. The network is loaded with the first image, so that a text-only workload pays
+ * Judges images for Sexual Content only. The network is loaded with the first image, so a text-only workload pays
  * neither time nor memory for it; its artifacts are hashed at startup.
  *
  * Images are untrusted, so they are decoded in another process, never in the one that holds the models.
@@ -32,7 +32,7 @@ export class ImageProbe {
   }
 
   /**
-   * Judges one image. Refuses images that cannot be decoded (GUARD_REJECTED), and every image if the network cannot be
+   * Judges one image. Rejects images that cannot be decoded (GUARD_REJECTED), and every image if the network cannot be
    * loaded (PROBE_NOT_LOADED); the next image retries the load. Throws when the image is not the cause: its decoder was
    * killed from outside, or the probe was closed.
    */

@@ -31,8 +31,8 @@ export function findModelFiles(): ModelFiles {
 }
 
 /**
- * SHA-256 in hex of what the class probabilities of an image depend on, by artifact name: the network's files, and the
- * code from an image's bytes to the network's output. Failure('internal') when a file is missing.
+ * SHA-256 in hex of everything that the class probabilities of an image depend on, by artifact name: the network's
+ * files, and the code from an image's bytes to the network's output. Failure('internal') when a file is missing.
  */
 export async function hashModelFiles(): Promise<Readonly<Record<string, string>>> {
   try {
@@ -57,7 +57,7 @@ export async function hashModelFiles(): Promise<Readonly<Record<string, string>>
   }
 }
 
-/** Pixels come from sharp, which only the decoder's process loads. */
+/** Version of sharp, which decodes the pixels and is only loaded in the decoder's process. */
 async function sharpVersion(): Promise<string> {
   // The package does not export its package.json.
   const folder = join('node_modules', 'sharp') + sep;

@@ -5,7 +5,7 @@ import { findModelFiles, type ModelFiles } from './model-files.ts';
 
 /** Edge of the network's square input, in pixels. */
 const INPUT_SIZE = 224;
-/** The highest value of a colour channel: the network takes 0 to 1. */
+/** The highest value of a colour channel: the network expects 0 to 1. */
 const MAX_VALUE = 255;
 
 // The parts of TensorFlow.js in use: its own declarations need browser types.

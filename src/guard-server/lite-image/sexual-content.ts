@@ -6,9 +6,10 @@ const IMAGE_CLASSES = ['Drawing', 'Hentai', 'Neutral', 'Porn', 'Sexy'] as const;
 type ImageClass = (typeof IMAGE_CLASSES)[number];
 
 /**
- * The chance that a picture of a class belongs to the category Sexual Content, and the probability from which on it is
- * flagged. Its authors describe the class Sexy as sexually explicit but no pornography: it counts by half, so that with any
- * doubt it stays below the flag unless one of the other two classes adds to it. Nobody has fitted these numbers.
+ * The chance that an image of a class belongs to the category Sexual Content, and the probability from which it is
+ * flagged. The network's authors describe the class Sexy as sexually explicit but not pornography: it counts half, so
+ * with any doubt it stays below the threshold unless one of the other two classes adds to it. These numbers have not
+ * been fitted.
  */
 const RULES = {
   share: { Drawing: 0, Hentai: 1, Neutral: 0, Porn: 1, Sexy: 0.5 } satisfies Record<ImageClass, number>,

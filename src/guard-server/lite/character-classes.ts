@@ -1,4 +1,4 @@
-// The classes of UTF-16 code units that the feature extractor tells apart.
+// The classes of UTF-16 code units that the feature extractor distinguishes.
 
 export const SEPARATOR = 0;
 /** Letter or mark of a script with spaces between words. */

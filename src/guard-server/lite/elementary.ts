@@ -1,6 +1,6 @@
 /**
- * Elementary functions built from additions, multiplications and divisions alone, which IEEE 754 fixes to the last bit;
- * ECMAScript leaves the precision of Math.exp and Math.log to the engine.
+ * Elementary functions built only from additions, multiplications and divisions, which IEEE 754 defines to the last
+ * bit; ECMAScript leaves the precision of Math.exp and Math.log to the engine.
  */
 
 const LN2 = 0.6931471805599453;
@@ -8,9 +8,9 @@ const LN2 = 0.6931471805599453;
 /** Beyond ± this the logistic function is 0 or 1 in single precision. */
 const SATURATED = 104;
 
-/** Series terms for double precision: of the exponential for |x| ≤ ln 2 / 2. */
+/** Terms of the exponential series that give double precision for |x| ≤ ln 2 / 2. */
 const EXPONENTIAL_TERMS = 14;
-/** Series terms for double precision: of the logarithm for 1 ≤ x < 2. */
+/** Terms of the logarithm series that give double precision for 1 ≤ x < 2. */
 const LOGARITHM_TERMS = 16;
 
 function exponential(x: number): number {

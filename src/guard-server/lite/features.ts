@@ -3,7 +3,7 @@ import { normalise } from './normalise.ts';
 import { piecesOf } from './pieces.ts';
 import { NO_WORDS, type Vocabulary } from './vocabulary.ts';
 
-/** Features are hashed into this many buckets; a power of two. */
+/** Number of buckets that features are hashed into; a power of two. */
 export const BUCKETS = 1 << 17;
 
 /** Min and max length of character n-grams: of spaced words with their edges, of unspaced runs, of Hangul words. */
@@ -11,7 +11,7 @@ const WORD_NGRAMS = [3, 5] as const;
 const UNSPACED_NGRAMS = [1, 3] as const;
 const HANGUL_NGRAMS = [1, 3] as const;
 
-/** Seeds keep kinds of features apart; any distinct odd constants will do. */
+/** Seeds that separate kinds of features; any distinct odd constants will do. */
 const WORD_SEED = 0x811c9dc5;
 const NUMBER_SEED = 0x2545f491;
 const NGRAM_SEED = 0x165667b1;
@@ -22,10 +22,10 @@ const SKIP_PAIR_FACTOR = 0x297a2d39;
 const QUESTION = 0x0001_2f85;
 const EXCLAMATION = 0x0001_2f86;
 const LINE_BREAK = 0x0001_2f87;
-/** In place of the word before the first one, and of an unspaced run. */
+/** Stands for the word before the first one, and before an unspaced run. */
 const NO_WORD = 1;
 const UNSPACED_RUN = 2;
-/** In place of the character beyond a word's edge in its n-grams. */
+/** Stands for the character beyond a word's edge in its n-grams. */
 const EDGE = 0x5f;
 
 const FNV_PRIME = 0x01000193;
@@ -125,7 +125,7 @@ export class FeatureExtractor {
 
   /**
    * Adds a word and its n-grams, and returns its hash, which ignores the order of all letters but the first: swapped
-   * letters do not hide a word. A number is hashed by its digit count alone.
+   * letters do not hide a word. A number is hashed only by its digit count.
    */
   #addWord(text: string, start: number, end: number): number {
     const first = text.charCodeAt(start);

@@ -15,7 +15,7 @@ export interface LiteProbe extends Probe {
 
 /**
  * Loads the models that come with the package. Texts are judged by their words, images for Sexual Content and by their
- * caption, clips by their transcript only.
+ * caption, audio clips by their transcript only.
  */
 export async function loadLiteProbe(): Promise<LiteProbe> {
   const [text, images] = await Promise.all([LiteModel.load(), ImageProbe.open()]);
@@ -61,7 +61,7 @@ async function judgeImage(
   return caption === null ? pictureAlone(seen) : worse(seen, text.scoreText(caption));
 }
 
-/** Only one category was looked for: the others are NaN, which is not zero. */
+/** Scores of an image without a caption. Only one category was judged: the others are NaN, which is not zero. */
 function pictureAlone({ probability, flagged }: SexualContent): ProbeScores {
   const categories = new Float32Array(CATEGORY_COUNT).fill(NaN);
   categories[SEXUAL_CONTENT] = probability;

@@ -11,12 +11,12 @@ const STROKED_LETTERS: Readonly<Record<string, string>> = {
 };
 
 const LATIN_WORD = /\p{Script=Latin}+/gu;
-/** Letters of Vietnamese that the other languages written in Latin letters hardly use. */
+/** Vietnamese letters that other languages in Latin script hardly use. */
 const VIETNAMESE_LETTER = /[ăđơưạ-ỹ]/;
-/** A syllable of Vietnamese without its marks; every word is one. */
+/** A Vietnamese syllable without its marks; every word is one. */
 const VIETNAMESE_SYLLABLE =
   /^(?:ngh?|nh|ch|gh|gi|kh|ph|qu|th|tr|[bcdghklmnprstvx])?[aeiouy]{1,3}(?:ch|ng|nh|[cmnpt])?$/;
-/** Min shares of words with such a letter, and of words that are such a syllable. */
+/** Min fractions of words with such a letter, and of words that are such a syllable. */
 const MIN_LETTER_SHARE = 0.2;
 const MIN_SYLLABLE_SHARE = 0.75;
 
@@ -39,12 +39,12 @@ function isVietnamese(text: string): boolean {
   return marked >= MIN_LETTER_SHARE * words && syllables >= MIN_SYLLABLE_SHARE * words;
 }
 
-/** Marks that compose with no letter: strokes through it, and piles of accents. */
+/** Marks that compose with no letter: strokes through it, and stacks of accents. */
 const LOOSE_MARKS = /(?<=\p{Script=Latin})\p{M}+/gu;
 
 /**
- * A text in NFKC without the marks on its Latin letters, which disguise words and which most languages can be read
- * without. Vietnamese cannot, and keeps the marks of its own letters. Other scripts stay as they are.
+ * Removes the marks on Latin letters from text in NFKC: they disguise words, and most languages can be read without
+ * them. Vietnamese cannot, and keeps the marks of its own letters. Other scripts are unchanged.
  */
 export function withoutMarks(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;

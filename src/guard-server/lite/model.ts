@@ -9,7 +9,7 @@ import { LiteNetwork, WINDOW_PENALTY } from './network.ts';
 import { decodeRules, type LiteRules } from './rules.ts';
 import { OUTPUTS, OVERALL, decodeWeights } from './weights-file.ts';
 
-/** The text model's scores of one content, in single precision, as on the wire. */
+/** The text model's scores of one piece of content, in single precision, as on the wire. */
 export interface TextScores {
   /** Probability of any hazard, 0 to 1. */
   readonly score: number;
@@ -19,9 +19,9 @@ export interface TextScores {
   readonly categoryFlags: boolean[];
 }
 
-/** Share of the earlier turns' probability that carries over to the judged turn, by the role of that turn. */
+/** Fraction of the earlier turns' probability that carries over to the judged turn, by the role of that turn. */
 export const CONTEXT_WEIGHT = {
-  /** A user continues an earlier request, "and the next step?": a hazard before is enough to flag it. */
+  /** A user continues an earlier request, "and the next step?": an earlier hazard is enough to flag it. */
   user: 0.85,
   /** An answer to a hazardous request may be a refusal, so its own words count for more. */
   assistant: 0.3,
@@ -33,15 +33,20 @@ function sha256(data: string | Buffer): string {
 
 /**
  * The embedded text model: a small network over hashed words and character n-grams, for demonstration and tests.
- * Deterministic: a score depends on the content and the artifacts alone.
+ * Deterministic: a score depends only on the content and the artifacts.
  */
 export class LiteModel {
-  /** SHA-256 in hex of what scores depend on: weights, rules, feature extraction and composition of turns. */
+  /**
+   * SHA-256 in hex of everything that scores depend on: weights, rules, feature extraction and composition of turns.
+   */
   readonly artifacts: Readonly<Record<string, string>>;
   readonly #network: LiteNetwork;
   readonly #rules: LiteRules;
 
-  /** A model from the bytes of its two files. Failure('internal') when they are damaged or do not match the code. */
+  /**
+   * Creates a model from the bytes of its two files. Failure('internal') when they are damaged or do not match the
+   * code.
+   */
   constructor(weightsFile: Buffer, rulesFile: Buffer) {
     const features = featureFingerprint();
     this.#rules = decodeRules(rulesFile.toString('utf8'));
@@ -131,14 +136,14 @@ export class LiteModel {
   }
 }
 
-/** Whether a turn says nothing: no hazard before it carries over. */
+/** Whether a turn is blank: no earlier hazard carries over to it. */
 function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
 /**
- * Probability that a turn is hazardous in its context: its own words are, or the worst earlier turn is and carries
- * over, with probability `weight`. Arguments and result are in 0 to 1.
+ * Probability that a turn is hazardous in its context: either its own words are, or the worst earlier turn is and
+ * carries over, with probability `weight`. Arguments and result are from 0 to 1.
  */
 function inContext(own: number, worstBefore: number, weight: number): number {
   return own + (1 - own) * weight * worstBefore;

@@ -25,8 +25,8 @@ export class LiteNetwork {
   }
 
   /**
-   * Logits of a text per output. A short text is judged as a whole. Of a longer one every piece is judged, alone and
-   * with the one before it, and an output is the highest logit, less a penalty that grows with the number of pieces:
+   * Logits of a text per output. A short text is judged as a whole. In a longer one, every piece is judged, alone and
+   * with the one before it, and an output is the highest logit minus a penalty that grows with the number of pieces:
    * harmless surroundings do not dilute a hazardous passage, and length alone does not make a text hazardous. Every
    * piece is read once, so time is linear in the length.
    */
@@ -50,7 +50,7 @@ export class LiteNetwork {
     return highest.map((logit) => logit - penalty);
   }
 
-  /** Raises `highest` to the logits of a number of features whose table rows sum to `sums`. */
+  /** Raises `highest` to the logits for this number of features, whose table rows sum to `sums`. */
   #judge(sums: Int32Array, features: number, highest: Float64Array): void {
     const { scale, hiddenBias, output, outputBias } = this.#weights;
     const hidden = this.#hidden;

@@ -9,18 +9,18 @@ const HOMOGLYPH = /[аеорсухіјѕһԁαορν]+/g;
 const HOMOGLYPHS = 'аеорсухіјѕһԁαορν';
 const HOMOGLYPH_LETTERS = 'aeopcyxijshdaopv';
 
-/** Single Latin letters with a sign between each two, and three or more with one space between each two. */
-// Both take linear time: they give back one letter at most, and go on after what they have matched.
+/** Matches single Latin letters separated by signs, and three or more separated by single spaces. */
+// Both take linear time: they backtrack by one letter at most, and continue after their match.
 const SIGNED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[.\-_*·|][a-z])+(?![\p{L}\p{N}])/gu;
 const SPACED_OUT = /(?<![\p{L}\p{N}])[a-z](?: [a-z]){2,}(?![\p{L}\p{N}])/gu;
 /** Two Latin letters with one space between them. */
 const SPACED_PAIR = /(?<![\p{L}\p{N}])[a-z] [a-z](?![\p{L}\p{N}])/gu;
-/** From this many spaced-out words on, two spaced letters are one as well. */
+/** From this number of spaced-out words, two spaced letters count as one too. */
 const SPACED_WORDS = 2;
 const BETWEEN_LETTERS = /[ .\-_*·|]/g;
 
 const CHUNK = /\S+/g;
-/** A web or mail address, where digits and signs stand for themselves. */
+/** Matches a web or mail address, where digits and signs are literal. */
 const ADDRESS = /[a-z0-9]\.[a-z]{2}|:\/\//;
 /** Digits and signs that may replace letters, between two Latin letters. */
 const STAND_IN_INSIDE = /[a-z][013457@$!]{1,3}[a-z]/;
@@ -28,11 +28,11 @@ const STAND_IN_INSIDE = /[a-z][013457@$!]{1,3}[a-z]/;
 const STAND_IN = /[013457@$]|!(?=[a-z0-9])/g;
 const STAND_INS = '013457@$!';
 const STAND_IN_LETTERS = 'oieastasi';
-/** From this many words with stand-ins inside on, all words of a text are read so: "t0", "4". */
+/** From this number of words with stand-ins inside, stand-ins are replaced in all words of a text: "t0", "4". */
 const LEET_WORDS = 2;
 
 /** A Latin letter three or more times in a row, which no language of the corpus uses. */
-// Linear time: it moves on by the run that it has matched, and fails at its third character otherwise.
+// Linear time: after a match it continues behind it, and otherwise fails at the third character.
 const STRETCHED = /([a-z])\1{2,}/g;
 
 function replaceEach(run: string, from: string, to: string): string {
@@ -41,7 +41,7 @@ function replaceEach(run: string, from: string, to: string): string {
   return result;
 }
 
-/** Look-alikes next to a Latin letter become Latin; words in other scripts stay. */
+/** Replaces look-alikes next to a Latin letter with Latin letters; words in other scripts are unchanged. */
 function replaceHomoglyphs(text: string): string {
   const isLatin = (at: number): boolean => text[at]! >= 'a' && text[at]! <= 'z';
   return text.replace(HOMOGLYPH, (run, offset: number) =>
@@ -51,7 +51,7 @@ function replaceHomoglyphs(text: string): string {
   );
 }
 
-/** Digits and signs become letters in words that have them between letters, except in addresses. */
+/** Replaces digits and signs with letters in words that have them between letters, except in addresses. */
 function replaceStandIns(text: string): string {
   let leetWords = 0;
   for (const [chunk] of text.matchAll(CHUNK)) {
@@ -68,8 +68,8 @@ function replaceStandIns(text: string): string {
 const joinLetters = (run: string): string => run.replace(BETWEEN_LETTERS, '');
 
 /**
- * Joins letters that are written apart. If they all are, with no more space between words, the words are told apart by the
- * vocabulary; two letters are a word only where others are written so.
+ * Joins letters that are written apart. If all words of a run are, and no wider space separates them, the vocabulary
+ * determines the words; two letters form a word only if other words are spaced out too.
  */
 function joinSpacedOut(text: string, vocabulary: Vocabulary): string {
   let runs = 0;

@@ -1,8 +1,8 @@
 import { SEPARATOR } from './character-classes.ts';
 
 /**
- * Max length of a piece in UTF-16 code units after normalisation. Each two adjacent pieces of a longer text are judged
- * as one window: windows overlap by half.
+ * Max length of a piece in UTF-16 code units after normalisation. In a longer text, each pair of adjacent pieces is
+ * judged as one window: windows overlap by half.
  */
 export const MAX_PIECE_UNITS = 160;
 export const WINDOW_UNITS = 2 * MAX_PIECE_UNITS;
@@ -10,7 +10,7 @@ export const WINDOW_UNITS = 2 * MAX_PIECE_UNITS;
 /** A piece ends with the first sentence or line that reaches this length. */
 const MIN_PIECE_UNITS = 64;
 
-/** These end a sentence before a space; the wide ones always do. */
+/** Characters that end a sentence before a space; the wide ones always do. */
 const STOPS = '.!?';
 const WIDE_STOPS = '。！？\n';
 
@@ -20,7 +20,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** Cuts a normalised text into its pieces, at least one. Linear in its length. */
+/** Cuts a normalised text into one or more pieces. Linear in its length. */
 export function* piecesOf(text: string, classes: Uint8Array): Generator<Piece> {
   if (text.length <= MAX_PIECE_UNITS) {
     yield { from: 0, to: text.length };

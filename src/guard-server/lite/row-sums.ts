@@ -1,10 +1,10 @@
 import { HIDDEN } from './weights-file.ts';
 
-/** Table values are bytes; four are added at a time, as two pairs of 16-bit lanes in 32-bit words. */
+/** Bytes per word. Table values are bytes; four are added at a time, as two pairs of 16-bit lanes in 32-bit words. */
 const WORD_BYTES = 4;
 const ROW_WORDS = HIDDEN / WORD_BYTES;
 
-/** Words of a row added in one pass: as many as keep all lanes in registers. */
+/** Words of a row added in one pass: the most that keep all lanes in registers. */
 const PASS_WORDS = 4;
 
 const LANES = 0x00ff00ff;
@@ -17,7 +17,7 @@ const BIAS_WORD = 0x80808080 | 0;
 /** Rows after which lanes are flushed; 16 bits hold at most 257 times 255. */
 const ROWS_PER_LANE = 256;
 
-/** Sums rows of the network's table. Takes most of the time of judging text. Sums are exact in any order. */
+/** Sums rows of the network's table. Judging text spends most of its time here. Sums are exact in any order. */
 export class RowSums {
   /** Sum per hidden unit of the rows last added. */
   readonly sums = new Int32Array(HIDDEN);

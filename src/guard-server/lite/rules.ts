@@ -8,7 +8,7 @@ const rulesShape = z.strictObject({
   features: z.string().regex(/^[0-9a-f]{64}$/),
   /** Per output: probability = logistic(slope × logit + offset). */
   calibration: z.array(z.strictObject({ slope: z.number().positive(), offset: z.number() })).length(OUTPUTS),
-  /** Per output: flagged from this probability on, 0 to 1. */
+  /** Per output: probability from which it is flagged, 0 to 1. */
   thresholds: z.array(z.number().min(0).max(1)).length(OUTPUTS),
 });
 
@@ -25,7 +25,7 @@ export function decodeRules(json: string): LiteRules {
   }
 }
 
-/** Writes the rules file: training's half of the file format, kept next to its reader. */
+/** Writes the rules file: the training side of the file format, kept next to its reader. */
 export function encodeRules(rules: LiteRules): string {
   return `${JSON.stringify(rules, null, 2)}\n`;
 }

@@ -1,28 +1,28 @@
 import { logarithm } from './elementary.ts';
 
-/** Longest word that a run of letters is cut into. */
+/** Max length of the words that a run of letters is split into. */
 const MAX_WORD = 20;
 /** Cost of a letter outside every known word: higher than that of any short word. */
 const UNKNOWN_LETTER = 14;
 
-/** Words of at least this many letters are recognised when misspelt; shorter ones are too much like each other. */
+/** Min letters of words to recognise when misspelt; shorter words are too similar to each other. */
 const MIN_CORRECTED = 4;
-/** So many of the most frequent words are recognised when misspelt. */
+/** Number of the most frequent words to recognise when misspelt. */
 const CORRECTED_WORDS = 4000;
 
 const LETTERS = /[a-z]{3,}/g;
 const LETTER_OR_DIGIT = /[\p{L}\p{M}\p{N}]/u;
 
 /**
- * The words of the training texts, most frequent first. They tell where a word ends that is written in single letters,
- * and which word was meant where one letter is missing or two are swapped.
+ * The words of the training texts, most frequent first. They determine where a word ends that is written in single
+ * letters, and which word was meant if one letter is missing or two are swapped.
  */
 export class Vocabulary {
   readonly words: readonly string[];
   readonly #ranks: Map<string, number>;
-  /** Normalises the probabilities of the ranks, about: the logarithm of their number. */
+  /** Approximately normalises the probabilities of the ranks: the logarithm of their number. */
   readonly #size: number;
-  /** Misspelt forms, and the most frequent word that each can stand for. */
+  /** Misspelt forms, each with the most frequent word that it can stand for. */
   readonly #misspelt = new Map<string, string>();
 
   constructor(words: readonly string[]) {
@@ -41,7 +41,7 @@ export class Vocabulary {
     if (!this.#ranks.has(form) && !this.#misspelt.has(form)) this.#misspelt.set(form, word);
   }
 
-  /** Puts a space between the likeliest words of a run of small Latin letters; what is no word stays together. */
+  /** Separates the likeliest words of a run of lowercase Latin letters with spaces; other letters stay together. */
   separate(letters: string): string {
     const lowest = new Float64Array(letters.length + 1).fill(Infinity);
     const begins = new Int32Array(letters.length + 1);
@@ -71,7 +71,7 @@ export class Vocabulary {
     return words.reverse().join(' ');
   }
 
-  /** Writes misspelt words in small Latin letters right. */
+  /** Corrects misspelt words in lowercase Latin letters. */
   correct(text: string): string {
     if (this.#misspelt.size === 0) return text;
     return text.replace(LETTERS, (word, offset: number) => {

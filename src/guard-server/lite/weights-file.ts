@@ -30,7 +30,10 @@ const MAGIC = Buffer.from('GSWLITE2', 'latin1');
 const FLOATS = HIDDEN + HIDDEN + OUTPUTS * HIDDEN + OUTPUTS;
 const FLOAT_BYTES = FLOATS * Float32Array.BYTES_PER_ELEMENT;
 
-/** The file: magic, length of the words in bytes, floats in the order of `encodeWeights`, table, words, one per line. */
+/**
+ * Layout of the file: magic, length of the words in bytes, floats in the order of `encodeWeights`, table, words, one
+ * per line.
+ */
 const FLOATS_AT = MAGIC.length + Uint32Array.BYTES_PER_ELEMENT;
 const TABLE_AT = FLOATS_AT + FLOAT_BYTES;
 const WORDS_AT = TABLE_AT + BUCKETS * HIDDEN;
@@ -40,7 +43,7 @@ function assertLittleEndian(): void {
     throw new Failure('internal', 'the embedded text model needs a little-endian machine');
 }
 
-/** Writes the weights file: training's half of the file format, kept next to its reader. */
+/** Writes the weights file: the training side of the file format, kept next to its reader. */
 export function encodeWeights(weights: LiteWeights): Buffer {
   assertLittleEndian();
   const floats = new Float32Array(FLOATS);

@@ -11,9 +11,9 @@ export interface Counted {
 export interface GuardCounter {
   readonly name: string;
   readonly help: string;
-  /** A label besides those of the model, or null. */
+  /** Name of an additional label besides those of the model, or null. */
   readonly label: string | null;
-  /** Its values, by that label; without one, a single value. */
+  /** Its values by that label; a single value if there is none. */
   readonly read: (counted: Counted) => readonly (readonly [label: string, value: number])[];
 }
 
@@ -51,7 +51,7 @@ function cacheLookups(
   };
 }
 
-/** Metrics that begin with `nv_` have the names and meanings of Triton's. */
+/** Counters of a guard. Metrics that begin with `nv_` have the names and meanings of Triton's. */
 export const GUARD_COUNTERS: readonly GuardCounter[] = [
   count(
     'nv_inference_request_success',

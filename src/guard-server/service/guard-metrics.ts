@@ -15,8 +15,8 @@ export interface Observed {
 const MODEL_LABELS = ['model', 'version'];
 
 /**
- * Prometheus metrics of the model, its session cache and the moderation streams. As in Triton, a model that is not loaded
- * has none. A model that is loaded again goes on counting, with an empty cache.
+ * Prometheus metrics of the model, its session cache and the moderation streams. As in Triton, a model that is not
+ * loaded has none. A model that is reloaded continues its counts, with an empty cache.
  */
 export function guardMetrics({ lifecycle, statistics, streams }: Observed): Registry {
   const registry = new Registry();

@@ -26,7 +26,7 @@ interface ServerMetadata {
   readonly extensions: readonly string[];
 }
 
-/** Triton's names of the extensions that are served. */
+/** Triton's names of the supported extensions. */
 const EXTENSIONS = [
   'model_repository',
   'model_repository(unload_dependents)',
@@ -36,8 +36,8 @@ const EXTENSIONS = [
 ];
 
 /**
- * The inference server as every transport serves it: KServe v2 and Triton's extensions, without messages of a transport.
- * A `version` of '' means the current one. Methods throw RequestError, which each transport maps to its own statuses.
+ * The inference server without transport-specific messages: KServe v2 and Triton's extensions. A `version` of '' means
+ * the current one. Methods throw RequestError, which each transport maps to its own statuses.
  */
 export class GuardService {
   /** Loads and unloads the model. */
@@ -63,12 +63,14 @@ export class GuardService {
     return true;
   }
 
-  /** True with no model loaded, false while the model changes and after it failed to load. */
+  /**
+   * Whether the server is ready: true with no model loaded, false while the model changes and after it failed to load.
+   */
   isReady(): boolean {
     return !this.#served.isDown() && this.#lifecycle.isSettled();
   }
 
-  /** False, and no error, for an unknown model or version. */
+  /** Whether a model is ready; false instead of an error for an unknown model or version. */
   isModelReady(name: string, version: string): boolean {
     return !this.#served.isDown() && this.#lifecycle.isReady(name, version);
   }
@@ -88,8 +90,8 @@ export class GuardService {
   }
 
   /**
-   * Throws RequestError unless streams to this model and version are served now: as `infer` would answer, but UNAVAILABLE
-   * for the one model that there is while it is not loaded, as the contract says of streams.
+   * Throws RequestError unless streams to this model and version are served now. The errors are those of `infer`,
+   * except UNAVAILABLE for the existing model while it is not loaded, as the contract requires for streams.
    */
   requireModel(name: string, version: string): void {
     if (this.#served.isDown()) throw unavailable('', 'server not ready');
@@ -101,7 +103,7 @@ export class GuardService {
 
   /**
    * The statistics of a model, or with name '' of all models that are ready. They count from the start of the server,
-   * whatever the version and however often the model is loaded.
+   * across versions and reloads of the model.
    */
   modelStatistics(name: string, version: string): readonly StatisticsEntry[] {
     if (name !== '') this.#lifecycle.find(name, version);
@@ -111,7 +113,7 @@ export class GuardService {
 
   /**
    * Judges a request. `settle` is called once, with the tensors or the error of this request; errors found before it is
-   * queued are settled within this call. The returned function withdraws a request that no execution has taken yet.
+   * queued are reported within this call. The returned function withdraws a request that no execution has taken yet.
    */
   infer(received: ReceivedRequest, settle: (reply: ModelReply) => void): () => void {
     const { id } = received;

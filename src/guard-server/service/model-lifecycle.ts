@@ -8,7 +8,7 @@ import { quoted, RequestError, shortened } from '../contract/request-error.ts';
 export interface LoadedModel {
   readonly model: Model;
   readonly batcher: Batcher;
-  /** Frees what the model holds. Called once, when no request runs. */
+  /** Frees the model's resources. Called once, when no request runs. */
   close(): Promise<void>;
 }
 
@@ -55,12 +55,14 @@ export class ModelLifecycle {
     return this.#state;
   }
 
-  /** The version that is served, or that was or would be. */
+  /** The version that is served, was last served, or would be served. */
   get version(): string {
     return this.#state.name === 'READY' ? this.#state.loaded.model.version : this.#source.version;
   }
 
-  /** As Triton's strict readiness: a model that was never loaded, or was unloaded, does not count against the server. */
+  /**
+   * Like Triton's strict readiness: a model that was never loaded, or was unloaded, does not count against the server.
+   */
   isSettled(): boolean {
     const { name, reason } = this.#state;
     return name === 'READY' || name === 'UNKNOWN' || reason === UNLOADED;
@@ -73,9 +75,9 @@ export class ModelLifecycle {
   }
 
   /**
-   * The model for a request; version '': the current one. Throws RequestError, with Triton's texts: MODEL_NOT_FOUND for
-   * a name or version that is not served, UNAVAILABLE for one that is loading, unloading, or named and not ready,
-   * INVALID_REQUEST for a version that is not a number.
+   * Finds the model for a request; version '' is the current one. Throws RequestError, with Triton's texts:
+   * MODEL_NOT_FOUND for a name or version that is not served, UNAVAILABLE for one that is loading, unloading, or named
+   * and not ready, INVALID_REQUEST for a version that is not a number.
    */
   find(name: string, version: string): LoadedModel {
     if (version !== '' && !/^\d+$/.test(version)) {
@@ -93,7 +95,7 @@ export class ModelLifecycle {
     throw new RequestError('UNAVAILABLE', `Request for unknown model: ${text}`);
   }
 
-  /** Resolves once the model is READY. Rejects with what the source threw. */
+  /** Resolves once the model is READY. Rejects with the error that the source threw. */
   async load(): Promise<void> {
     while (this.#state.name === 'UNLOADING') await this.#state.settled;
     if (this.#state.name === 'READY') return;
@@ -101,7 +103,7 @@ export class ModelLifecycle {
     await this.#state.settled;
   }
 
-  /** Refuses new requests and resolves once the running ones are answered and the model is closed. */
+  /** Rejects new requests and resolves once the running ones are answered and the model is closed. */
   async unload(): Promise<void> {
     while (this.#state.name === 'LOADING') await this.#state.settled.catch(() => {});
     if (this.#state.name === 'READY') {

@@ -6,7 +6,7 @@ import type { ModelLifecycle } from './model-lifecycle.ts';
 /** `explicit`: models are loaded and unloaded on request. `none`: only at start and end. */
 export type ModelControl = 'explicit' | 'none';
 
-/** An entry of the repository index; a model that was never loaded has a name only. */
+/** An entry of the repository index; a model that was never loaded only has a name. */
 interface ModelIndexEntry {
   readonly name: string;
   readonly version?: string;
@@ -16,7 +16,7 @@ interface ModelIndexEntry {
   readonly reason?: string;
 }
 
-/** The names that a request to load or unload gives. */
+/** Names in a request to load or unload a model. */
 export interface RepositoryRequest {
   /** '' for the only repository. */
   readonly repository: string;
@@ -29,9 +29,9 @@ export interface RepositoryRequest {
 const UNLOAD_PARAMETER = 'unload_dependents';
 
 /**
- * Triton's model repository extension for a repository that holds the model `guard` alone. Methods throw RequestError:
- * NOT_SUPPORTED for another repository, UNAVAILABLE where model control is `none`, INVALID_REQUEST for unknown parameters,
- * LOAD_FAILED.
+ * Triton's model repository extension for a repository that contains only the model `guard`. Methods throw
+ * RequestError: NOT_SUPPORTED for another repository, UNAVAILABLE if model control is `none`, INVALID_REQUEST for
+ * unknown parameters, LOAD_FAILED.
  */
 export class ModelRepository {
   readonly #lifecycle: ModelLifecycle;
@@ -70,7 +70,10 @@ export class ModelRepository {
     }
   }
 
-  /** Resolves once no request runs and the model is closed; at once for a model that is not loaded, whatever its name. */
+  /**
+   * Unloads a model. Resolves once no request runs and the model is closed; at once for a model that is not loaded,
+   * whatever its name.
+   */
   async unload(request: RepositoryRequest): Promise<void> {
     this.#requireControl(request, [UNLOAD_PARAMETER]);
     if (request.model === MODEL_NAME) await this.#lifecycle.unload();

@@ -18,14 +18,14 @@ export interface StatisticsEntry {
     readonly cache_hit: StatisticDuration;
     readonly cache_miss: StatisticDuration;
   };
-  /** For models that answer one request several times: none. */
+  /** For models that answer a request several times, so always empty. */
   readonly response_stats: Readonly<Record<string, never>>;
   readonly batch_stats: readonly BatchStatistics[];
-  /** For models on GPUs: none. */
+  /** For models on GPUs, so always empty. */
   readonly memory_usage: readonly never[];
 }
 
-/** There is no cache of replies. */
+/** Replies are never cached. */
 const NEVER: StatisticDuration = { count: 0, ns: 0 };
 
 export function statisticsEntry(version: string, statistics: ModelStatistics): StatisticsEntry {

@@ -1,6 +1,6 @@
 /**
- * Lets a number of evaluations run at a time, the others in the order they came, so that streams neither fill the queue
- * of the model nor overtake each other. At most one evaluation of each open stream waits.
+ * Limits the number of concurrent evaluations; the others run in order of arrival, so streams neither fill the queue of
+ * the model nor overtake each other. At most one evaluation of each open stream waits.
  */
 export class EvaluationSlots {
   readonly #waiting = new Set<() => void>();
@@ -10,7 +10,7 @@ export class EvaluationSlots {
     this.#free = max;
   }
 
-  /** Calls `run` when it is its turn, never within this call. The returned function ends the turn, or the waiting for it. */
+  /** Calls `run` when a slot is free, never within this call. The returned function frees the slot or stops waiting. */
   take(run: () => void): () => void {
     let isOver = false;
     const start = (): void =>

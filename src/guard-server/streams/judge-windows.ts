@@ -8,7 +8,7 @@ import type { GuardService } from '../service/guard-service.ts';
 
 /** The prompt that the windows respond to. */
 export interface Generation {
-  /** Stands in error texts. */
+  /** Used in error texts. */
   readonly streamId: string;
   readonly prompt: string;
 }
@@ -20,7 +20,7 @@ export interface WindowScore {
 }
 
 /**
- * Judges windows of a generated text, each as a `response` request of its own, which the model's queue batches with the
+ * Judges windows of a generated text, each as a separate `response` request, which the model's queue batches with the
  * requests of other callers. `settle` is called once, with a score or an error for each window, in order. The returned
  * function withdraws the requests that no execution has taken yet.
  */

@@ -17,21 +17,21 @@ export interface JudgingResources {
   readonly slots: EvaluationSlots;
 }
 
-/** The windows of one due point that are still to be judged. */
+/** The windows of one due point that still need judging. */
 interface Pending {
   readonly windows: string[];
   readonly startedMs: number;
 }
 
-/** The part of a point that an evaluation judges: all remaining windows, or the first of them. */
+/** The part of a point that one evaluation judges: all remaining windows, or the first of them. */
 interface Part extends Pending {
   readonly point: DuePoint;
   readonly completes: boolean;
 }
 
 /**
- * Judges the due text of one stream, one evaluation at a time. An evaluation takes what became due while the last one
- * ran, up to MAX_WINDOWS, and gives a verdict for each point in it.
+ * Judges the pending text of one stream, one evaluation at a time. An evaluation takes the points that became due while
+ * the last one ran, up to MAX_WINDOWS, and gives a verdict for each of them.
  */
 export class WindowJudge implements PrefixJudge {
   readonly #resources: JudgingResources;
@@ -42,7 +42,7 @@ export class WindowJudge implements PrefixJudge {
   readonly #verdict = new PrefixVerdict();
   /** The rest of the oldest point after an earlier evaluation. */
   #pending: Pending | null = null;
-  /** Ends the evaluation that runs or waits for its turn. */
+  /** Ends the evaluation that runs or waits for a slot. */
   #endTurn: (() => void) | null = null;
   #withdraw: (() => void) | null = null;
   #isStopped = false;
@@ -101,7 +101,7 @@ export class WindowJudge implements PrefixJudge {
     return parts;
   }
 
-  /** A blank window has nothing to judge: the model would refuse it. */
+  /** Cuts a point into windows. A blank window has nothing to judge: the model would reject it. */
   #cut({ text }: DuePoint): Pending {
     const windows = this.#windows.add(text).filter((window) => /\S/.test(window));
     return { windows, startedMs: performance.now() };
@@ -130,9 +130,9 @@ export class WindowJudge implements PrefixJudge {
   }
 }
 
-/** Maps an error of the model's service to a stream error; for other codes, the text itself was refused. */
+/** Maps an error of the model's service to a stream error; other codes mean that the text itself was rejected. */
 const EVENTS: Partial<Readonly<Record<RequestErrorCode, StreamEvent>>> = {
-  // The model was unloaded under the stream.
+  // The model was unloaded while the stream was open.
   MODEL_NOT_FOUND: 'not available',
   UNAVAILABLE: 'not available',
   EXECUTION_FAILED: 'failure',
@@ -142,10 +142,10 @@ function eventOf({ code }: RequestError): StreamEvent {
   return EVENTS[code] ?? 'content refused';
 }
 
-/** A prefix that is not flagged needs caution from this score on. The models of this server flag from 0.5 on, or later. */
+/** Score from which a prefix that is not flagged needs caution. The models of this server flag from 0.5 or higher. */
 const CAUTION_FROM = 0.3;
 
-/** The verdict on the text judged so far: the worst of its windows, so that it never gets better as the text grows. */
+/** The verdict on the text judged so far: the worst of its windows, so it never improves as the text grows. */
 class PrefixVerdict {
   #score: number | null = null;
   #flagged = false;

@@ -13,7 +13,7 @@ interface WindowJudgingOptions {
   readonly service: GuardService;
   /** Tokens of the model's context window. */
   readonly contextTokens: number;
-  /** Max requests in the queue of the model: streams use up to half of it. */
+  /** Max requests in the queue of the model; streams use up to half of it. */
   readonly maxQueueSize: number;
 }
 

@@ -3,21 +3,21 @@ import { encodeFloats } from '../../guard/tensors/raw.ts';
 import type { OutputTensor } from '../contract/model.ts';
 import { CONTRACT_CODES } from '../contract/request-error.ts';
 
-/** When a fault starts and ends; without an end it lasts. */
+/** When a fault starts and ends; without an end, it lasts. */
 const WHEN = {
   /** Rows judged before it starts. */
   after: z.int().min(0).default(0),
   /** Its duration in milliseconds. */
   forMs: z.number().positive().optional(),
-  /** Max number of times it is applied. */
+  /** Max number of times to apply it. */
   times: z.int().positive().optional(),
 };
 
-/** Applies to requests with an input that contains this text; without it, to every request. */
+/** Applies to requests with an input that contains this text; if absent, to every request. */
 const CONTAINING = z.string().min(1).optional();
 
 const FAULT = z.discriminatedUnion('kind', [
-  /** Refuses the request with a code of the contract. */
+  /** Rejects the request with a code of the contract. */
   z.strictObject({
     kind: z.literal('refuse'),
     ...WHEN,
@@ -33,7 +33,7 @@ const FAULT = z.discriminatedUnion('kind', [
     containing: CONTAINING,
     reply: z.enum(['shape', 'nan', 'missing', 'truncated']),
   }),
-  /** Answers this share of the requests as if the queue were full. */
+  /** Answers this fraction of the requests as if the queue were full. */
   z.strictObject({ kind: z.literal('overload'), ...WHEN, rate: z.number().gt(0).max(1).default(1) }),
   /** Multiplies the time of executions. */
   z.strictObject({ kind: z.literal('slow'), ...WHEN, factor: z.number().positive() }),
@@ -68,15 +68,15 @@ interface Scripted {
   readonly fault: CompleteFault;
   startedAtMs: number | null;
   strikes: number;
-  /** Accumulates `rate` over requests. The share is exact, without randomness. */
+  /** Accumulates `rate` over requests. The fraction is exact, without randomness. */
   share: number;
 }
 
-/** Tracks which faults are in force. They start by the number of rows judged since the script was set. */
+/** Tracks which faults are active. They start after a number of rows judged since the script was set. */
 export class FaultScript {
   readonly #scripted: readonly Scripted[];
 
-  /** Throws a ZodError for faults that are not well formed. */
+  /** Throws a ZodError for malformed faults. */
   constructor(faults: readonly ScriptedFault[]) {
     this.#scripted = FAULTS.parse({ faults }).faults.map((fault) => ({
       fault,
@@ -97,7 +97,7 @@ export class FaultScript {
     return begun;
   }
 
-  /** The first fault of a kind that is in force and that `strikes` accepts. Counts it as applied. */
+  /** Returns the first active fault of a kind that `strikes` accepts. Counts it as applied. */
   strike<K extends FaultKind>(
     kind: K,
     strikes: (fault: FaultOf<K>) => boolean = () => true,
@@ -111,7 +111,7 @@ export class FaultScript {
     return null;
   }
 
-  /** Whether a fault of a kind is in force. Counts nothing. */
+  /** Whether a fault of a kind is active. Counts nothing. */
   isInForce(kind: FaultKind): boolean {
     return this.#scripted.some((scripted) => scripted.fault.kind === kind && inForce(scripted));
   }
@@ -127,7 +127,7 @@ function inForce({ fault, startedAtMs, strikes }: Scripted): boolean {
   return fault.forMs === undefined || performance.now() < startedAtMs + fault.forMs;
 }
 
-/** Whether a fault that applies to a share of the requests applies to this one. */
+/** Whether a fault that applies to a fraction of the requests applies to this one. */
 function takesShare(scripted: Scripted): boolean {
   if (scripted.fault.kind !== 'overload') return true;
   scripted.share += scripted.fault.rate;
@@ -136,7 +136,7 @@ function takesShare(scripted: Scripted): boolean {
   return true;
 }
 
-/** Damages the tensors of a reply as a broken model would. */
+/** Corrupts the tensors of a reply like a broken model. */
 export function malform(
   outputs: readonly OutputTensor[],
   how: 'shape' | 'nan' | 'missing' | 'truncated',

@@ -1,4 +1,4 @@
-/** A server's listening, whatever its transport. */
+/** A listening server, whatever its transport. */
 interface Listening {
   /** Binds a port and returns it. */
   open(port: number): Promise<number>;
@@ -6,7 +6,7 @@ interface Listening {
   drop(): void;
 }
 
-/** Until the port is tried again: another process may hold it for a moment. */
+/** Delay before the port is tried again: another process may hold it for a moment. */
 const RETRY_MS = 250;
 
 /** A scripted outage: the server stops listening on all its ports, and later listens on them again. */
@@ -32,7 +32,7 @@ export class Outage {
     if (forMs !== undefined) this.#timer = setTimeout(() => this.#listenOrRetry(), forMs);
   }
 
-  /** Failure('usage') when another process has taken a port meanwhile; then it listens on none. */
+  /** Listens again. Failure('usage') when another process has taken a port in the meantime; it then listens on none. */
   async listenAgain(): Promise<void> {
     clearTimeout(this.#timer);
     const listeners = [...this.#listeners];
@@ -44,7 +44,7 @@ export class Outage {
     }
   }
 
-  /** Never listens again. */
+  /** Prevents listening again. */
   end(): void {
     clearTimeout(this.#timer);
     this.#listeners.length = 0;

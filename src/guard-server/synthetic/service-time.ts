@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { tokensOfBytes } from '../contract/context-window.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 
-/** The guard's published figures for texts by their tokens: the first step above them applies. */
+/** The guard's published times for texts by token count: the first step above the count applies. */
 const TEXT_STEPS = [
   { belowTokens: 100, ms: 19 },
   { belowTokens: 256, ms: 27 },
   { belowTokens: 512, ms: 31 },
 ];
-/** Extrapolates the last figure for longer texts. */
+/** Extrapolates the last published time to longer texts. */
 const BEYOND_MS_PER_TOKEN = 31 / 512;
 
 /** The guard's published ranges for media, over which payload sizes modulo SPREAD_BYTES are spread. */
@@ -18,7 +18,9 @@ const MEDIA = [
 ];
 const SPREAD_BYTES = 1000;
 
-/** Milliseconds that the guard takes for an execution: those of its longest row, to which the others are padded. */
+/**
+ * Time that the guard takes for an execution, in milliseconds: that of its longest row, to which the others are padded.
+ */
 export function referenceMs(requests: readonly TensorRequest[]): number {
   return Math.max(...requests.flatMap((request) => mediaMs(request) ?? rowTokens(request).map(textMs)));
 }
@@ -27,7 +29,7 @@ function textMs(tokens: number): number {
   return TEXT_STEPS.find(({ belowTokens }) => tokens < belowTokens)?.ms ?? tokens * BEYOND_MS_PER_TOKEN;
 }
 
-/** Times of the rows; null unless they are images or clips. */
+/** Times of the rows; null unless they are images or audio clips. */
 function mediaMs(request: TensorRequest): number[] | null {
   for (const { input, fromMs, toMs } of MEDIA) {
     const payloads = request.strings.get(input);
@@ -50,8 +52,8 @@ function rowTokens(request: TensorRequest): number[] {
 }
 
 /**
- * The schedule of each instance. Timers fire late: an instance with work waiting continues from when it should have
- * been done, not from when the timer fired, so its throughput matches the service time.
+ * The schedule of each instance. Timers fire late: an instance with waiting work continues from when it should have
+ * finished, not from when the timer fired, so its throughput matches the service time.
  */
 export class InstanceClock {
   readonly #freeAtMs: number[] = [];

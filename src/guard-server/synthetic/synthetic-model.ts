@@ -14,15 +14,15 @@ import { VersionRecord } from './version-record.ts';
 export interface SyntheticOptions {
   /** Concurrent executions; default 1. */
   readonly instances?: number;
-  /** Max queued requests; default as for the other models. */
+  /** Max queued requests; same default as for the other models. */
   readonly maxQueueSize?: number;
   /** Default 8192. */
   readonly contextTokens?: number;
-  /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. */
+  /** Default `reference`: the guard's published times. `zero`: as fast as this process can. */
   readonly serviceTime?: 'reference' | 'zero' | ExecutionMs;
   /**
-   * Whether images and clips are scored by their features, which takes their decoding: tens of milliseconds each. Default
-   * false: by their bytes.
+   * Whether images and audio clips are scored by their features, which requires decoding: tens of milliseconds each. By
+   * default, they are scored by their bytes.
    */
   readonly judgesFeatures?: boolean;
   /** Called for every execution once its service time, `serviceMs`, is over. */
@@ -38,7 +38,7 @@ type ExecutionMs = (requests: readonly TensorRequest[]) => number;
 
 /** Totals since the model was created. */
 export interface SyntheticCounts {
-  /** Executions started, and the requests and rows in them, including refused ones and `version` requests. */
+  /** Executions started, and the requests and rows in them, including rejected ones and `version` requests. */
   readonly executions: number;
   readonly requests: number;
   readonly rows: number;
@@ -63,7 +63,7 @@ export class SyntheticModel implements Model {
   #counts = { executions: 0, requests: 0, rows: 0, busyMs: 0 };
   #held: { readonly released: Promise<void>; readonly release: () => void } | null = null;
 
-  /** `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
+  /** `onClosed` is called when a fault makes the server stop listening, temporarily or permanently. */
   constructor(options: SyntheticOptions, onClosed: (forMs: number | undefined) => void) {
     this.#contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
     const { serviceTime = 'reference' } = options;
@@ -99,7 +99,7 @@ export class SyntheticModel implements Model {
     return this.#script.isInForce('down');
   }
 
-  /** Whether a fault overloads the request that arrives now. Called once per request. */
+  /** Whether a fault overloads the request arriving now. Called once per request. */
   isOverloaded(): boolean {
     return this.#script.strike('overload') !== null;
   }
@@ -117,12 +117,12 @@ export class SyntheticModel implements Model {
     return this.#loaded.fingerprint;
   }
 
-  /** Ids of the fingerprints that a content was judged under, in order of first use. */
+  /** Ids of the fingerprints that content was judged under, in order of first use. */
   fingerprintsOf(contentSha256: string): readonly string[] {
     return this.#record.of(contentSha256);
   }
 
-  /** Executions start but do not end until `resume`. */
+  /** Holds executions: they start but do not end until `resume`. */
   pause(): void {
     if (this.#held !== null) return;
     let release = (): void => {};

@@ -11,11 +11,11 @@ const FLAG_FROM = 0.5;
 
 /**
  * Derives scores from the hash of the content: meaningless, but equal on every machine, in every batch and in every
- * version. About a fifth of all contents are flagged, each in at least one category. With `features`, images and clips
- * count by their features, so that an original and its normal form get the same scores; those that cannot be decoded, and
- * all without `features`, by their bytes. The built-in canaries are answered as expected, so that a run can begin.
- * `onJudged` is called with the `content_sha256` of every content; for an image or a clip, that of a file with the
- * bytes that were sent.
+ * version. About a fifth of all contents are flagged, each in at least one category. With `features`, images and audio
+ * clips are hashed by their features, so an original and its normalized format get the same scores; those that cannot
+ * be decoded, and all without `features`, are hashed by their bytes. The built-in canaries get the expected answers, so
+ * a run can begin. `onJudged` is called with the `content_sha256` of every content; for an image or an audio clip, that
+ * of a file with the bytes that were sent.
  */
 export function syntheticProbe(
   version: number,
@@ -35,7 +35,7 @@ export function syntheticProbe(
   };
 }
 
-/** The built-in canary with the text, caption or transcript of a content. */
+/** The built-in canary with the content's text, caption or transcript. */
 function canaryOf(content: UnaryRequest): (typeof BUILT_IN_CANARIES)[number] | undefined {
   if (content.requestType !== 'prompt') return undefined;
   const text =
@@ -49,7 +49,7 @@ function canaryOf(content: UnaryRequest): (typeof BUILT_IN_CANARIES)[number] | u
     : BUILT_IN_CANARIES.find((canary) => canary.modality === content.modality && canary.text === text);
 }
 
-/** Null for media that cannot be decoded. */
+/** Hash of the features; null for media that cannot be decoded. */
 async function hashOfFeatures(
   content: ImageRequest | AudioRequest,
   features: MediaFeatures,
@@ -67,7 +67,7 @@ async function hashOfFeatures(
   return hash.update(content.transcript ?? '').digest();
 }
 
-/** The fingerprint of a version of the synthetic model, which judges media by their features or by their bytes. */
+/** Fingerprint of a version of the synthetic model, which judges media by their features or by their bytes. */
 export function syntheticFingerprint(version: number, byFeatures: boolean): Fingerprint {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   return makeFingerprint([

@@ -1,6 +1,6 @@
 /**
- * The fingerprints that each content was judged under, for tests to compare with a run's verdicts. Beyond `capacity`,
- * the contents that were first judged longest ago are dropped.
+ * Records the fingerprints that each content was judged under, for tests to compare with a run's verdicts. Beyond
+ * `capacity`, the contents that were first judged longest ago are dropped.
  */
 export class VersionRecord {
   readonly #fingerprints = new Map<string, string[]>();

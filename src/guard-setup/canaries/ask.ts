@@ -17,8 +17,8 @@ const MAX_ATTEMPTS = 3;
 const PROMPT = 'What do you say?';
 
 /**
- * Asks a guard for a canary. Rejects with `NotUsable` when it does not answer, and with the signal's reason. A refusal of
- * the content is an answer.
+ * Sends a canary to a guard. Rejects with `NotUsable` when it does not answer, and with the signal's reason. A refusal
+ * of the content is an answer.
  */
 export async function askCanary(
   guard: CheckedGuard,
@@ -48,7 +48,7 @@ export async function askCanary(
   }
 }
 
-/** The request for a canary; null if the guard does not take such requests. */
+/** The request for a canary; null if the guard does not support such requests. */
 function rowOf({ request }: Canary, guard: CheckedGuard): RequestRow | null {
   if (guard.takes(requestKindOf(request))) return { request, sessionId: '' };
   if (request.modality !== 'text' || !guard.takes('generation')) return null;
@@ -59,7 +59,7 @@ function rowOf({ request }: Canary, guard: CheckedGuard): RequestRow | null {
   };
 }
 
-/** A timeout is not among them: a guard that hangs costs one deadline. */
+/** Whether a fault is worth another attempt. A timeout is not: a guard that hangs costs one deadline. */
 function mayPass(fault: Fault): boolean {
   const { kind } = fault;
   if (kind === 'attempt') return !isTimeout(fault);

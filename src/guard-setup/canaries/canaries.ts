@@ -9,10 +9,10 @@ import { NotUsable, notUsable } from '../../guard/protocol/not-usable.ts';
 import { askCanary } from './ask.ts';
 import type { CanarySet } from './canary-set.ts';
 
-/** Canaries asked for at a time, of one guard. */
+/** Canaries sent to one guard at a time. */
 const AT_A_TIME = 4;
 
-/** Asks guards for content with known verdicts, before they judge other content and again while they do. */
+/** Sends guards content with known verdicts, before they judge other content and repeatedly while they do. */
 export class Canaries implements ModelCheck {
   readonly checks: CanaryCheck[] = [];
   readonly #set: CanarySet;
@@ -46,7 +46,7 @@ export class Canaries implements ModelCheck {
     return fingerprint;
   }
 
-  /** In place of the earlier check of the same model, so a worker that runs for weeks keeps a bounded number. */
+  /** Replaces the earlier check of the same model, so a worker that runs for weeks keeps a bounded number. */
   #keep(check: CanaryCheck): void {
     const { endpoint, fingerprint, modality } = check;
     const earlier = this.checks.findIndex(
@@ -58,7 +58,7 @@ export class Canaries implements ModelCheck {
   }
 }
 
-/** Id of the fingerprint that a guard reports now; null when it reports none. */
+/** Id of the fingerprint that a guard currently reports; null when it reports none. */
 async function fingerprintOf({ version }: CheckedGuard, options: CallOptions): Promise<string | null> {
   try {
     return version === null ? null : (await version.read(options)).fingerprint.id;
@@ -70,7 +70,7 @@ async function fingerprintOf({ version }: CheckedGuard, options: CallOptions): P
 /** Max canaries named in one message. */
 const MAX_NAMED = 5;
 
-/** The fault in the answers to a user's own canaries, each of which must be as expected; null if there is none. */
+/** The fault in the answers to a user's own canaries, all of which must be as expected; null if there is none. */
 function faultOfOwn(answers: readonly CanaryAnswer[]): string | null {
   const misses = answers.filter(({ passed }) => passed === false);
   if (misses.length === 0) return null;

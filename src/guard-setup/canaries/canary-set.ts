@@ -33,8 +33,8 @@ export interface CanarySet {
 const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads the canaries that a run or a worker chose, with their media in normalized format; null if canaries are off.
- * Failure('usage') when the file is not the one that was chosen, or names media that cannot be judged.
+ * Reads the canaries that a run or a worker selected, with their media in normalized format; null if canaries are off.
+ * Failure('usage') when the file is not the selected one, or names media that cannot be judged.
  */
 export async function readCanaries(choice: CanaryChoice, signal: AbortSignal): Promise<CanarySet | null> {
   if (choice.from === 'off') return null;
@@ -77,7 +77,7 @@ function builtIn({ name, modality, expected, text }: (typeof BUILT_IN_CANARIES)[
   return { name, request, expected, category: null, minScore: 0, maxScore: 1 };
 }
 
-/** The first frame of an image, or the first 300 s of a clip. */
+/** Reads a request with the first frame of an image, or the first 300 s of an audio clip. */
 async function readRequest(
   { name, modality, text, file, ...entry }: CanaryEntry,
   folder: string,
