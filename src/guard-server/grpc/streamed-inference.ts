@@ -65,7 +65,7 @@ export class StreamedInference implements StreamCall {
     this.#pending.length = 0;
   }
 
-  /** Sends the replies whose turn it is, as far as the client reads them. */
+  /** Sends the replies that are next in order, as fast as the client reads them. */
   #answer(): void {
     if (this.#call.cancelled || this.#call.writableEnded) return;
     for (let next = this.#pending[0]; next !== undefined && !this.#isBlocked; next = this.#pending[0]) {

@@ -1,9 +1,9 @@
 /** A request that a guard answered. */
 interface Completion {
-  /** Rows it took of the limit. */
+  /** Rows it counted against the limit. */
   readonly rows: number;
   readonly latencyMs: number;
-  /** Whether more was waiting to be sent than the limit allowed. */
+  /** Whether more requests were waiting than the limit allowed. */
   readonly supplied: boolean;
 }
 
@@ -14,9 +14,9 @@ interface Completion {
 export interface ConcurrencyPolicy {
   /** Max rows in flight, not necessarily an integer. One request is always allowed. */
   readonly limit: number;
-  /** A request was answered. */
+  /** Called when a request was answered. */
   completed(request: Completion): void;
-  /** The guard rejected a request because it is overloaded, or did not answer in time. */
+  /** Called when the guard rejected a request because it is overloaded, or did not answer in time. */
   overloaded(): void;
 }
 
@@ -35,9 +35,9 @@ interface ConcurrencyOptions {
 const QUEUED_FACTOR = 2;
 /** Min requests in a round: the mean of fewer varies with the lengths of their texts. */
 const MIN_REQUESTS = 128;
-/** Close to the limit of the last overload, from this fraction of it on, the limit grows more slowly. */
+/** From this fraction of the limit at the last overload, the limit grows more slowly. */
 const CLOSE_TO_OVERLOAD = 0.9;
-/** How many times more slowly. */
+/** Factor by which it then grows more slowly. */
 const CAUTION = 64;
 
 /**
@@ -53,10 +53,10 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   readonly #max: number;
   readonly #step: number;
   #limit: number;
-  /** The limit when the guard was last overloaded. */
+  /** The limit at the last overload. */
   #overloadedAt = Number.POSITIVE_INFINITY;
   #lowestMs = Number.POSITIVE_INFINITY;
-  /** Rows still to be answered that were sent under an earlier limit. */
+  /** Unanswered rows that were sent under an earlier limit. */
   #rowsToSkip = 0;
   #rows = 0;
   #requests = 0;
@@ -90,7 +90,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 
   overloaded(): void {
-    // Overloads in a row have one cause: the limit before the first of them.
+    // Consecutive overloads have one cause: the limit before the first of them.
     if (this.#rowsToSkip <= 0) this.#overloadedAt = this.#limit;
     this.#lower(Math.max(1, this.#limit / 2));
   }
@@ -126,17 +126,19 @@ const MIN_ROWS = 8;
 /** Max rows in flight at one endpoint. */
 const MAX_ROWS = 4096;
 
-/** Starts with what the model's instances can use, and never goes below that except after overloads. */
+/** Policy that starts with what the model's instances can use, and never goes below that except after overloads. */
 export function instanceConcurrency(instances: number, maxBatchSize: number): ConcurrencyPolicy {
   const step = Math.max(1, maxBatchSize);
   const start = Math.min(MAX_ROWS, Math.max(MIN_ROWS, instances * step * REQUESTS_PER_INSTANCE));
   return new AdaptiveConcurrency({ start, min: start, max: Math.max(start, MAX_ROWS), step });
 }
 
-/** Requests in flight at the start where instances are not declared: one that the server works on, and the next. */
+/** Initial requests in flight if instances are not declared: one that the server works on, and the next. */
 const UNDECLARED_REQUESTS = 2;
 
-/** For a server that declares no instances. Starts low, and never goes below the start except after overloads. */
+/**
+ * Policy for a server that declares no instances. Starts low, and never goes below the start except after overloads.
+ */
 export function undeclaredConcurrency(maxBatchSize: number): ConcurrencyPolicy {
   const step = Math.max(1, maxBatchSize);
   const start = UNDECLARED_REQUESTS * step;

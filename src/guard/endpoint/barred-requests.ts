@@ -3,20 +3,20 @@ import { type Barred, findBarred } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard } from '../protocol/connection.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
 
-/** Min time between two harmless requests of a kind, in milliseconds. */
+/** Min interval between two harmless requests of a kind, in milliseconds. */
 const MIN_INTERVAL_MS = 1000;
 
 /**
- * Finds out why requests of one endpoint were barred. What was answered before a request was barred proves nothing, since a
- * key may have been revoked in between. So a harmless one is sent afterwards, for all that were barred by then: at most
- * one of a kind at a time, and one a second.
+ * Finds out why requests of one endpoint were barred. Answers from before a request was barred prove nothing, since a
+ * key may have been revoked in between. So a harmless request is sent afterwards, for all requests barred by then: at
+ * most one per kind at a time, and one per second.
  */
 export class BarredRequests {
   readonly #guard: ReadyGuard;
   readonly #options: CallOptions;
-  /** By kind: not yet sent. */
+  /** Requests not sent yet, by kind. */
   readonly #next = new Map<RequestKind, Promise<Barred>>();
-  /** By kind: resolves when the next may be sent. */
+  /** By kind: resolves when the next one may be sent. */
   readonly #free = new Map<RequestKind, Promise<unknown>>();
 
   constructor(guard: ReadyGuard, options: CallOptions) {
@@ -24,7 +24,7 @@ export class BarredRequests {
     this.#options = options;
   }
 
-  /** Why a request of this kind was barred just now. Rejects only when the signal is aborted. */
+  /** Returns why a request of this kind was barred just now. Rejects only when the signal is aborted. */
   find(requestKind: RequestKind): Promise<Barred> {
     let next = this.#next.get(requestKind);
     if (next === undefined) {

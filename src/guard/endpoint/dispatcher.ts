@@ -23,11 +23,11 @@ export interface DispatcherOptions {
   readonly requestTimeoutMs: number;
   /** Whether verdicts name the model that they came from, if the guard reports it. */
   readonly stampVerdicts: boolean;
-  /** Whether the endpoint goes out of use when its model changes: the new one must be checked first. */
+  /** Whether the endpoint goes out of use when its model changes, because the new one must be checked first. */
   readonly heldWhenChanged: boolean;
   /** Tasks waiting for any endpoint. Shared with the other endpoints: read and taken from here, never added to. */
   readonly backlog: TaskQueue;
-  /** Whether other endpoints take from the backlog as well. */
+  /** Whether other endpoints take from the backlog too. */
   readonly isOneOfMany: () => boolean;
 }
 
@@ -37,11 +37,12 @@ interface OfferOfKind extends Offer {
 }
 
 /**
- * Sends the tasks of one endpoint while it is in use: forms batches from its own queue and from the shared backlog, holds
- * to the limits in flight, and passes replies to `Verdicts` and errors to `FaultResponses`. Its own queue goes first. From
- * the backlog it takes only what it can send at once, so the next batch goes to whichever endpoint has room, and a slow
- * endpoint holds nothing up. Every request to the guard goes through here, so batches fill across shards. When the endpoint
- * goes out, its dispatcher is stopped for good, and the tasks not settled go back to the pool.
+ * Sends the tasks of one endpoint while it is in use: forms batches from its own queue and from the shared backlog,
+ * respects the limits in flight, and passes replies to `Verdicts` and errors to `FaultResponses`. Its own queue goes
+ * first. From the backlog it takes only what it can send at once, so the next batch goes to whichever endpoint has
+ * room, and a slow endpoint does not delay others. Every request to the guard goes through here, so batches fill across
+ * shards. When the endpoint goes out of use, its dispatcher is stopped for good, and unsettled tasks return to the
+ * pool.
  *
  *   assign(), backlog ──► queued ──► in flight ──► answered ──► settled as a verdict
  *                           ▲ ▲          │             │
@@ -62,7 +63,7 @@ export class Dispatcher {
   readonly #faults: FaultResponses;
   readonly #meter = new SentMeter();
   readonly #life = new AbortController();
-  /** Pauses that are not over; nothing is sent while there is one. */
+  /** Number of current pauses; nothing is sent while there is one. */
   #pauses = 0;
   #woken = false;
 
@@ -126,8 +127,8 @@ export class Dispatcher {
   }
 
   /**
-   * Whether verdicts can be expected: not while the guard has rejected everything as overload since it last judged
-   * something, or while its version cannot be read: then no answer becomes a verdict.
+   * Whether verdicts can be expected. False while the guard has rejected everything as overload since it last judged
+   * something, and while its version cannot be read, since no answer then becomes a verdict.
    */
   get isUsable(): boolean {
     return !this.health.isOverloaded && this.#verdicts.brackets?.isFailing !== true;
@@ -143,7 +144,7 @@ export class Dispatcher {
     this.#tasks.assign(task);
   }
 
-  /** Id of the model that a version reading names which begins after this call; null if none will. */
+  /** Id of the model named by a version reading that begins after this call; null if none will. */
   readModel(): Promise<string | null> {
     return this.#verdicts.brackets?.readModel() ?? Promise.resolve(null);
   }
@@ -157,8 +158,8 @@ export class Dispatcher {
   }
 
   /**
-   * Ends all calls and returns the tasks that are not settled, idle. `outage`: why the endpoint went down, or null. A task
-   * that was alone in flight in too many outages is returned settled, as an error.
+   * Ends all calls and returns the unsettled tasks, idle. `outage` is the reason why the endpoint went down, or null. A
+   * task that was alone in flight in too many outages is returned settled, as an error.
    */
   stop(outage: Outage | null): Task[] {
     this.#life.abort();
@@ -172,8 +173,8 @@ export class Dispatcher {
   }
 
   /**
-   * The queues, or what may be sent, have changed. Sends in the next turn of the event loop, so tasks added in this one
-   * share batches.
+   * Called when the queues or the limits have changed. Sends in the next turn of the event loop, so tasks added in this
+   * one share batches.
    */
   wake(): void {
     if (this.#woken || this.#isStopped) return;
@@ -225,7 +226,9 @@ export class Dispatcher {
     );
   }
 
-  /** Streams first: they have a limit of their own, so streams and requests do not hold each other up. */
+  /**
+   * Finds the next offer, streams first: they have their own limit, so streams and requests do not delay each other.
+   */
   #nextOffer(): OfferOfKind | null {
     const partial = this.#inFlight.isUnderused;
     const stream = this.#slots.isFree ? this.#offerOf(true, partial) : null;
@@ -236,14 +239,14 @@ export class Dispatcher {
     const takes = (requestKind: RequestKind): boolean =>
       (requestKind === 'generation') === isStream && this.#guard.takes(requestKind);
     const demand: Demand = { maxRows: Math.max(1, this.#guard.maxBatchSize), partial, takes };
-    // No other endpoint takes from the own queue, and few tasks arrive there: batches do not wait to fill up.
+    // No other endpoint takes from this queue, and few tasks arrive there, so batches do not wait to fill up.
     const own = this.#tasks.queue.next({ ...demand, partial: true });
     if (own !== null) return { ...own, isStream, isShared: false };
     const shared = this.#options.backlog.next(demand);
     return shared && { ...shared, isStream, isShared: true };
   }
 
-  /** Makes the call, and does what follows from its reply or error. */
+  /** Makes the call, and handles its reply or error. */
   #send(tasks: readonly Task[], rows: number, exclusive: boolean): void {
     const isStream = tasks[0]!.requestKind === 'generation';
     const flight: Flight = {
@@ -312,7 +315,7 @@ export class Dispatcher {
     return this.#life.signal.aborted;
   }
 
-  /** Sending one task at a time counts as starved: a reading can delay little that is in flight. */
+  /** Sending one task at a time counts as starved: a reading then delays little of what is in flight. */
   get #load(): Load {
     const isOneByOne = this.#inFlight.exclusive !== null || this.#tasks.queue.nextAlone !== null;
     const isWaiting = this.#hasWaiting;

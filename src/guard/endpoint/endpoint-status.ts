@@ -11,7 +11,7 @@ export type EndpointState =
       /** ISO 8601, UTC. */
       readonly since: string;
       readonly reason: OutReason;
-      /** The reason, with details where they are known. */
+      /** The reason, with details if known. */
       readonly detail: string;
       /** Whether only a changed setting can help. */
       readonly fatal: boolean;
@@ -30,7 +30,7 @@ export interface EndpointStatus {
   readonly modelVersion: string | null;
   /** Requests answered with verdicts, or with a refusal that names its reason. */
   readonly successes: number;
-  /** When it last answered a request or a check, by `performance.now()`; null while it is out. */
+  /** Time of its last answer to a request or a check, by `performance.now()`; null while it is out of use. */
   readonly answeredAt: number | null;
   readonly sent: Sent;
   /** Requests sent again, by cause. */

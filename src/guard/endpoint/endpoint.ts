@@ -14,7 +14,7 @@ import { type Judges, ProbingGuard } from './probing-guard.ts';
 import { EndpointChecks, type ModelCheck } from './model-check.ts';
 import { NOTHING_SENT, type Sent, sumOfSent } from './sent-meter.ts';
 
-/** Backoff between probes of an endpoint that is out. */
+/** Backoff between probes of an endpoint that is out of use. */
 const PROBE_BASE_MS = 200;
 const PROBE_CAP_MS = 5000;
 
@@ -23,16 +23,16 @@ export interface EndpointTarget {
   /** Its name in outcomes. */
   readonly name: string;
   readonly kind: EndpointKind;
-  /** Whether a guard of this kind may take such requests, as far as is known before it is asked. */
+  /** Whether a guard of this kind may take such requests, as far as is known before asking it. */
   readonly takes: (requestKind: RequestKind) => boolean;
-  /** Makes a new connection that shares nothing with earlier ones. */
+  /** Creates a connection that shares nothing with earlier ones. */
   readonly connect: () => Connection;
 }
 
 interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint' | 'heldWhenChanged'> {
   /** Kinds of requests that the pool was asked about. */
   readonly askedFor: ReadonlySet<RequestKind>;
-  /** Null: models are used unchecked. */
+  /** Null to use models unchecked. */
   readonly modelCheck: ModelCheck | null;
   /** Modalities that the pool has to judge. */
   readonly modalities: ReadonlySet<Modality>;
@@ -60,7 +60,7 @@ export class Endpoint {
   readonly #events: EndpointEvents;
   readonly #life = new AbortController();
   readonly #checks: EndpointChecks;
-  /** The last check in use: resolves when it ends, never rejects. */
+  /** The last check while in use: resolves when it ends, never rejects. */
   #checking: Promise<void> = Promise.resolve();
   readonly #retries: Partial<Record<RetryCause, number>> = {};
   #state: EndpointState;
@@ -68,7 +68,7 @@ export class Endpoint {
   /** The guard of the last period of use. */
   #guard: ProbingGuard | null = null;
   #dispatcher: Dispatcher | null = null;
-  /** In earlier periods of use. */
+  /** Successes in earlier periods of use. */
   #successes = 0;
   #sent: Sent = NOTHING_SENT;
   /** Probes since the guard last judged something, so the backoff of a flapping guard keeps growing. */
@@ -103,15 +103,15 @@ export class Endpoint {
     return (this.#guard ?? this.#target).takes(requestKind);
   }
 
-  /** Whether the guard judges requests of a kind, as far as can be found out now. */
+  /** Whether the guard judges requests of a kind, as far as can be determined now. */
   async judges(requestKind: RequestKind): Promise<Judges> {
     if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(requestKind);
     return this.takes(requestKind) ? 'maybe' : 'not taken';
   }
 
   /**
-   * Has the model in use checked for every modality that is wanted by now, and takes the endpoint out of use if that fails.
-   * Never rejects. An endpoint that is out is checked before it is used.
+   * Checks the model in use for every modality requested so far, and takes the endpoint out of use if a check fails.
+   * Never rejects. An endpoint that is out of use is checked before it is used.
    */
   check(): Promise<void> {
     return this.#checkInUse((guard, options) =>
@@ -119,7 +119,7 @@ export class Endpoint {
     );
   }
 
-  /** Has the model in use make the checks again that it has passed. Never rejects. */
+  /** Repeats the checks that the model in use has passed. Never rejects. */
   checkAgain(): Promise<void> {
     return this.#checkInUse((guard, options) => this.#checks.repeat(guard, options));
   }
@@ -185,7 +185,7 @@ export class Endpoint {
         }
         const options = { timeoutMs: requestTimeoutMs, signal };
         while (!this.#checks.isPassed(model)) await this.#checks.pass(guard, model, options);
-        // `close` may have come after the last reply, when there was no call left to abort.
+        // `close` may have been called after the last reply, when there was no call left to abort.
         signal.throwIfAborted();
         this.#use(connection, guard);
         return;
@@ -223,7 +223,7 @@ export class Endpoint {
     this.#events.ready();
   }
 
-  /** After the check before it. */
+  /** Runs a check of the model in use, after the previous check. */
   #checkInUse(check: (guard: ProbingGuard, options: CallOptions) => Promise<void>): Promise<void> {
     this.#checking = this.#checking.then(() => this.#runCheck(check));
     return this.#checking;
@@ -236,7 +236,7 @@ export class Endpoint {
     try {
       await check(guard, { timeoutMs: this.#options.requestTimeoutMs, signal });
     } catch (error) {
-      // The endpoint has gone out since, and is checked before it is used again.
+      // The endpoint has gone out of use since, and is checked before it is used again.
       if (signal.aborted || this.#dispatcher !== dispatcher) return;
       if (error instanceof NotUsable) this.#takeOut({ reason: error.reason, fatal: error.fatal });
       else if (error instanceof Failure) this.#events.rejected(error);
@@ -268,7 +268,7 @@ export class Endpoint {
     return dispatcher.stop(outage);
   }
 
-  /** When it went out: earlier probes that failed do not count. */
+  /** When it went out of use: failed probes before that do not count. */
   #since(): string {
     return this.#state.name === 'out' ? this.#state.since : new Date().toISOString();
   }

@@ -11,11 +11,11 @@ export type RetryCause = ItemCode | 'MODEL_CHANGED';
 /** Why an endpoint is taken out of use. */
 export interface Outage {
   readonly reason: OutReason;
-  /** Only a changed setting can help. Default false. */
+  /** Whether only a changed setting can help. Default false. */
   readonly fatal?: boolean;
-  /** Requests may have been running there; see `Fault`. Default false. */
+  /** Whether requests may have been running there; see `Fault`. Default false. */
   readonly reached?: boolean;
-  /** The guard asked for a pause of this many milliseconds. Default 0. */
+  /** Pause that the guard asked for, in milliseconds. Default 0. */
   readonly retryAfterMs?: number;
 }
 
@@ -25,7 +25,7 @@ export interface PoolEvents {
   ready(): void;
   /** Not usable at its first start, and only a changed setting can help. The endpoint keeps probing. */
   unusable(error: NotUsable): void;
-  /** The model must not be used, whatever else may be judged: see `ModelCheck`. */
+  /** The model must not be used, whatever else can be judged: see `ModelCheck`. */
   rejected(failure: Failure): void;
   /** The endpoint was taken out of use; these tasks need another one. */
   out(undone: readonly Task[]): void;
@@ -33,15 +33,15 @@ export interface PoolEvents {
   backlogTaken(): void;
   /** The guard proved that it judges. */
   judged(): void;
-  /** A version was read; false when that model must not be used. */
+  /** A version was read; returns false when that model must not be used. */
   approveModel(reading: Reading): boolean;
-  /** A bug in the client: not the guard's failure, nor an item's. */
+  /** A bug in the client, for which neither the guard nor an item is to blame. */
   crashed(error: unknown): void;
 }
 
 /**
- * All events of one endpoint. There is one object per endpoint: the endpoint adds its own two handlers to those of the pool,
- * and shares it with its dispatcher and the parts of that, so no part relays another part's event.
+ * All events of one endpoint. There is one object per endpoint: the endpoint adds its own two handlers to the pool's
+ * handlers, and shares the object with its dispatcher and the dispatcher's parts, so events are never relayed.
  */
 export interface EndpointEvents extends PoolEvents {
   /** Tasks are sent again. */

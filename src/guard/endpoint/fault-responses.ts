@@ -10,9 +10,12 @@ import type { GuardHealth, Proof } from './guard-health.ts';
 import type { Flight, InFlight } from './in-flight.ts';
 import type { OwnedTasks } from './owned-tasks.ts';
 
-/** A guard that asks for a longer pause is taken out of use, and its tasks go to other endpoints. In milliseconds. */
+/**
+ * Max pause in milliseconds. A guard that asks for a longer one is taken out of use, and its tasks go to other
+ * endpoints.
+ */
 const MAX_PAUSE_MS = 10_000;
-/** Times that a request is turned away before its items are sent one by one, and then each alone. */
+/** Rejections of a request before its items are sent one by one, and then each alone. */
 const TURNED_AWAY_BEFORE_ALONE = 3;
 
 interface FaultResponsesOptions {
@@ -21,16 +24,15 @@ interface FaultResponsesOptions {
   readonly health: GuardHealth;
   readonly barred: BarredRequests;
   readonly events: Pick<EndpointEvents, 'down'>;
-  /** The signal is aborted when the endpoint goes out of use: then its tasks go to other endpoints. */
+  /** The signal is aborted when the endpoint goes out of use; its tasks then go to other endpoints. */
   readonly calls: CallOptions;
-  /** Sends nothing for so many milliseconds. */
+  /** Sends nothing for this many milliseconds. */
   readonly pause: (ms: number) => void;
 }
 
 /**
- * Reacts to the fault of a request. Its tasks are sent again as they were, in smaller batches or alone, an attempt is
- * counted, or they end in an error. The endpoint goes on, with fewer rows in flight or after a pause, or goes out
- * of use.
+ * Reacts to the fault of a request. Its tasks are resent unchanged, in smaller batches or alone, an attempt is counted,
+ * or they end in an error. The endpoint continues, with fewer rows in flight or after a pause, or goes out of use.
  */
 export class FaultResponses {
   readonly #options: FaultResponsesOptions;
@@ -41,7 +43,7 @@ export class FaultResponses {
     this.#tasks = options.tasks;
   }
 
-  /** Resolves when the flight's tasks are settled, sent again, or handed to another endpoint. */
+  /** Resolves when the flight's tasks are settled, resent, or handed to another endpoint. */
   async failed(flight: Flight, { fault, answer }: CallError): Promise<void> {
     const { events, health } = this.#options;
     const tasks = flight.tasks.filter((task) => !task.abandoned);
@@ -85,20 +87,20 @@ export class FaultResponses {
     }
   }
 
-  /** The guard answered the flight, but its answers to these tasks are not verdicts. */
+  /** Handles answers to a flight that are not verdicts for these tasks. */
   async invalid(flight: Flight, tasks: readonly Task[]): Promise<void> {
     if (flight.tasks.length > 1) this.#sendAsSingles(tasks, 'INVALID_REPLY', 0);
     else await this.#refused(flight, 'INVALID_REPLY');
   }
 
-  /** A refusal without a named reason counts only if the guard judges other content. */
+  /** Handles a refusal. Without a named reason, it counts only if the guard judges other content. */
   async #refused(flight: Flight, code: ItemCode, answer: string | null = null): Promise<void> {
     const judges = await this.#judgesOthers(flight);
     if (judges === 'yes') this.#settleErrors(flight.tasks, code, true, answer);
     else if (judges === 'unclear') this.#sendAlone(flight.tasks, code);
   }
 
-  /** Costs the item if others are judged, else the endpoint. */
+  /** Blames the item if other items are judged, otherwise the endpoint. */
   async #barred(flight: Flight, answer: string): Promise<void> {
     const { barred, health, events } = this.#options;
     let found: Barred;
@@ -122,8 +124,8 @@ export class FaultResponses {
   }
 
   /**
-   * A retryable failure. If the guard judges other content, a batch is split into single requests, and a single request
-   * counts as an attempt.
+   * Handles a retryable failure. If the guard judges other content, a batch is split into single requests, and a single
+   * request counts as an attempt.
    */
   async #countAttempt(flight: Flight, code: ItemCode): Promise<void> {
     const judges = await this.#judgesOthers(flight);
@@ -143,9 +145,9 @@ export class FaultResponses {
   }
 
   /**
-   * The request may have waited behind another one, which the guard may still be working on after its call has ended. So
-   * nothing is sent until something is answered, the limit is lowered, and a timeout counts as an attempt only for an
-   * item that was alone in flight.
+   * Handles a timeout. The request may have waited behind another one, which the guard may still be working on after
+   * its call has ended. So nothing is sent until something is answered, the limit is lowered, and a timeout counts as
+   * an attempt only for an item that was alone in flight.
    */
   async #timedOut(flight: Flight, tasks: readonly Task[]): Promise<void> {
     const { health, inFlight, calls } = this.#options;
@@ -160,17 +162,17 @@ export class FaultResponses {
       this.#sendAlone(tasks, 'TIMEOUT');
       return;
     }
-    // Other clients of the same guard must not find it occupied each time they retry.
+    // Other clients of the same guard must not find it occupied whenever they retry.
     const attempt = 1 + (tasks[0]?.attempts ?? 0);
     const delayMs = alone ? backoffMs(attempt, calls.timeoutMs / 20, calls.timeoutMs / 4) : retryMs(1);
     this.#tasks.timedOut(tasks, overtaken, delayMs);
   }
 
   /**
-   * Overloaded, or a rate limit (`pauseMs` not null): lowers the limit and pauses, or lets other endpoints take over during
-   * a long pause. It is an attempt only for a request that was alone in flight, if the guard judges a harmless text now:
-   * nothing else can have been the cause. A request that a rate limit turns away again and again is sent alone to find out;
-   * before that, it costs no attempt.
+   * Handles an overload, or a rate limit (`pauseMs` not null): lowers the limit and pauses, or lets other endpoints
+   * take over during a long pause. It counts as an attempt only for a request that was alone in flight, and only if the
+   * guard judges a harmless text now: nothing else can then have been the cause. A request that is rejected repeatedly
+   * by a rate limit is sent alone to find out; before that, it costs no attempt.
    */
   async #turnedAway(flight: Flight, tasks: readonly Task[], pauseMs: number | null): Promise<void> {
     const { inFlight, health, events } = this.#options;
@@ -203,8 +205,8 @@ export class FaultResponses {
   }
 
   /**
-   * Whether the guard judges content other than this flight's: it has since `since` successes, or it judges a harmless text
-   * now. Takes the endpoint out of use when it does not.
+   * Whether the guard judges content other than this flight's: it has had successes since `since`, or it judges a
+   * harmless text now. Takes the endpoint out of use when it does not.
    */
   async #judgesOthers(flight: Flight, since = flight.successes): Promise<'yes' | 'no' | 'unclear'> {
     const { health, inFlight, events } = this.#options;

@@ -15,7 +15,7 @@ export type Proof = 'yes' | 'unclear' | Outage;
 
 interface GuardHealthOptions {
   readonly guard: Pick<ReadyGuard, 'isReady' | 'judge' | 'takes'>;
-  /** For harmless texts. Its signal ends the checks. */
+  /** Options for harmless texts. Its signal ends the checks. */
   readonly calls: CallOptions;
   /** Whether the guard has nothing to do. */
   readonly isIdle: () => boolean;
@@ -25,16 +25,16 @@ interface GuardHealthOptions {
 }
 
 /**
- * Tells apart a guard that judges nothing and a request that it cannot judge. Answers show that the guard judges; without
- * any, it is asked to judge a harmless text. A guard that does not answer in time, or is idle, is first asked whether it is
- * ready. That takes little time, so a guard that hangs is out of use soon after its first request has timed out, and one
- * that goes away while idle before the next item comes.
+ * Distinguishes a guard that judges nothing from a request that it cannot judge. Answers show that the guard judges;
+ * without any, it is asked to judge a harmless text. A guard that does not answer in time, or is idle, is first asked
+ * whether it is ready. That takes little time, so a guard that hangs is out of use soon after its first request has
+ * timed out, and one that goes away while idle is out of use before the next item comes.
  */
 export class GuardHealth {
   readonly #options: GuardHealthOptions;
   #test: Promise<CanaryResult> | null = null;
   #successes = 0;
-  /** It answered when it was connected. */
+  /** Set initially because the guard answered when it was connected. */
   #answeredAt = performance.now();
   #latestSentAt = Number.NEGATIVE_INFINITY;
   #isDoubted = false;
@@ -51,7 +51,7 @@ export class GuardHealth {
     return this.#successes;
   }
 
-  /** When it last answered a request or a check, by `performance.now()`. */
+  /** Time of its last answer to a request or a check, by `performance.now()`. */
   get answeredAt(): number {
     return this.#answeredAt;
   }
@@ -69,7 +69,7 @@ export class GuardHealth {
     return this.#overloads > 0;
   }
 
-  /** A request was answered with verdicts, or with a refusal that names its reason. */
+  /** Called when a request was answered with verdicts, or with a refusal that names its reason. */
   answered(flight: Flight): void {
     const { rows, concurrency, sentAt } = flight;
     const latencyMs = performance.now() - sentAt;
@@ -77,7 +77,9 @@ export class GuardHealth {
     this.judged(sentAt);
   }
 
-  /** The guard judged a request sent at `sentAt` (by `performance.now()`), or the harmless text if left out. */
+  /**
+   * Called when the guard judged a request sent at `sentAt` (by `performance.now()`), or the harmless text if omitted.
+   */
   judged(sentAt = Number.NEGATIVE_INFINITY): void {
     this.#successes++;
     this.#answeredAt = performance.now();
@@ -91,14 +93,17 @@ export class GuardHealth {
     this.#isDoubted = true;
   }
 
-  /** Whether a later request has been answered: then one sent at `sentAt` is not just waiting in the guard's queue. */
+  /**
+   * Whether a later request has been answered: if so, one sent at `sentAt` is not just waiting in the guard's queue.
+   */
   hasOvertaken(sentAt: number): boolean {
     return this.#latestSentAt > sentAt;
   }
 
   /**
-   * A request sent at `sentAt` (by `performance.now()`) was rejected as overload. Requests in flight together count as one
-   * overload: returns null for all but the first of them, else the number of overloads in a row.
+   * Counts a request sent at `sentAt` (by `performance.now()`) that was rejected as overload. Requests in flight
+   * together count as one overload: returns null for all but the first of them, otherwise the number of consecutive
+   * overloads.
    */
   countOverload(sentAt: number): number | null {
     if (sentAt < this.#overloadedAt) return null;
@@ -107,8 +112,9 @@ export class GuardHealth {
   }
 
   /**
-   * Yes if there were more than `since` successes; else the guard is tested, and concurrent calls share one test. `alone`:
-   * nothing else is in flight, so a failure of the test is the guard's own. Rejects when the test is aborted.
+   * `yes` if there were more than `since` successes; otherwise the guard is tested, and concurrent calls share one
+   * test. `alone` means that nothing else is in flight, so the guard itself is to blame if the test fails. Rejects when
+   * the test is aborted.
    */
   async judgesOthers(since: number, alone: boolean): Promise<Proof> {
     if (this.#successes > since) return 'yes';
@@ -139,12 +145,12 @@ export class GuardHealth {
       await sleep(IDLE_MS, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted || !isIdle()) continue;
       const outage = await this.#findOutage();
-      // Work that came in the meantime shows by itself how the guard is.
+      // Work that arrived in the meantime shows the guard's health by itself.
       if (outage !== null && isIdle()) events.down(outage);
     }
   }
 
-  /** Null if the guard is ready, or too busy with the requests of others to say so. */
+  /** Null if the guard is ready, or too busy with the requests of other clients to say so. */
   async #findOutage(): Promise<Outage | null> {
     const { guard, calls } = this.#options;
     const { signal } = calls;

@@ -9,12 +9,12 @@ const MAX_BYTES = 32 * 1024 * 1024;
 export interface Flight {
   /** Task i is row i. */
   readonly tasks: readonly Task[];
-  /** Rows it takes of its concurrency limit. */
+  /** Rows it counts against its concurrency limit. */
   readonly rows: number;
   readonly bytes: number;
-  /** Whether it is a generation, which takes a stream and no rows. */
+  /** Whether it is a generation, which counts as a stream and not as rows. */
   readonly isStream: boolean;
-  /** The limit it counts against: that of requests, or that of streams. */
+  /** The limit it counts against: for requests or for streams. */
   readonly concurrency: ConcurrencyPolicy;
   /** Epoch of the version readings when it was sent. */
   readonly epoch: number;
@@ -35,7 +35,7 @@ export interface Flight {
  * because of it. A task that must be alone is sent when no request is unresolved, and nothing else is sent until it is.
  */
 export class InFlight {
-  /** Not completed. */
+  /** Requests that are not completed. */
   readonly flights = new Set<Flight>();
   readonly #concurrency: ConcurrencyPolicy;
   readonly #slots: StreamSlots;
@@ -54,7 +54,7 @@ export class InFlight {
     return this.#unresolved === 0;
   }
 
-  /** The request that must be the only one, until it is resolved. */
+  /** The request that must be the only one until it is resolved. */
   get exclusive(): Flight | null {
     return this.#exclusive;
   }
@@ -81,7 +81,7 @@ export class InFlight {
     if (exclusive) this.#exclusive = flight;
   }
 
-  /** The call has ended. Does nothing the second time. */
+  /** Marks a request whose call has ended. Does nothing the second time. */
   complete(flight: Flight): void {
     if (!this.flights.delete(flight)) return;
     if (flight.isStream) this.#slots.release();
@@ -89,7 +89,7 @@ export class InFlight {
     this.#bytes -= flight.bytes;
   }
 
-  /** Nothing is left to do for the tasks of the request. */
+  /** Marks a request whose tasks need nothing more. */
   resolve(flight: Flight): void {
     this.#unresolved--;
     if (this.#exclusive === flight) this.#exclusive = null;

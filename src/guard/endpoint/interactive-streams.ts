@@ -18,7 +18,7 @@ interface InteractiveStreamsOptions {
   readonly health: Pick<GuardHealth, 'judged'>;
   readonly barred: BarredRequests;
   readonly events: Pick<EndpointEvents, 'down' | 'crashed'>;
-  /** A slot became free. */
+  /** Called when a slot became free. */
   readonly released: () => void;
 }
 
@@ -42,7 +42,7 @@ export class InteractiveStreams {
     return this.#options.streams !== null && this.size + 1 <= this.#limit.streams;
   }
 
-  /** Needs `isFree`. Throws the signal's reason when it is aborted. */
+  /** Opens a stream. Requires `isFree`. Throws the signal's reason when it is aborted. */
   open(start: StreamStart, signal: AbortSignal): InteractiveStream {
     const { streams, slots, calls } = this.#options;
     if (streams === null || !this.isFree) throw new Error('no free stream');
@@ -58,7 +58,10 @@ export class InteractiveStreams {
       stream.close(new GuardStreamError('UNAVAILABLE', 'the guard went out of use'));
   }
 
-  /** As for a request, an error may mean that the endpoint is out of use or overloaded. It is never retried here. */
+  /**
+   * Handles the end of a stream. As for a request, an error may mean that the endpoint is out of use or overloaded. It
+   * is never retried here.
+   */
   #closed(stream: InteractiveStream, error: unknown): void {
     const { slots, health, released } = this.#options;
     this.#open.delete(stream);
@@ -94,15 +97,15 @@ export class InteractiveStreams {
   }
 }
 
-/** Max streams of callers open at a time at one endpoint. */
+/** Max streams that callers may have open at one endpoint. */
 const MAX_STREAMS = 64;
-/** After an overload the limit doubles in this time, in milliseconds. */
+/** Time in which the limit doubles after an overload, in milliseconds. */
 const DOUBLING_MS = 1000;
 
 /**
- * How many streams of callers may be open at one endpoint. How long a stream lasts and how fast it goes is up to its
- * caller, so unlike for other requests there is no throughput to find a limit by. A guard that takes fewer says so: then
- * the limit falls to what it has open, and grows back with time.
+ * Limits the streams that callers have open at one endpoint. The duration and speed of a stream depend on its caller,
+ * so unlike for other requests, there is no throughput to derive a limit from. If a guard takes fewer, it rejects some:
+ * the limit then falls to the number open, and grows back with time.
  */
 class StreamLimit {
   #lowered = MAX_STREAMS;
@@ -113,7 +116,7 @@ class StreamLimit {
     return Math.min(MAX_STREAMS, this.#lowered * 2 ** doublings);
   }
 
-  /** The guard turned a stream away because it is overloaded. `open`: those that are left. */
+  /** Called when the guard rejected a stream because it is overloaded. `open` is the number of remaining streams. */
   overloaded(open: number): void {
     this.#lowered = Math.max(1, Math.min(open, this.streams));
     this.#loweredAt = performance.now();

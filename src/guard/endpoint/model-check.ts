@@ -26,14 +26,14 @@ export class EndpointChecks {
   #model: string | null = null;
   readonly #passed = new Set<Modality>();
 
-  /** `check` is null when models are not checked. `wanted`: the modalities to check, to which more may be added. */
+  /** `check` is null when models are not checked. `wanted` has the modalities to check, to which more may be added. */
   constructor(endpoint: string, check: ModelCheck | null, wanted: ReadonlySet<Modality>) {
     this.#endpoint = endpoint;
     this.#check = check;
     this.#wanted = wanted;
   }
 
-  /** Whether a model may be used, as far as is known now. `model`: id of its fingerprint. */
+  /** Whether a model may be used, as far as is known now. `model` is the id of its fingerprint. */
   isPassed(model: string | null): boolean {
     if (this.#check === null) return true;
     return model === this.#model && [...this.#wanted].every((modality) => this.#passed.has(modality));
@@ -53,8 +53,8 @@ export class EndpointChecks {
   }
 
   /**
-   * Makes the passed checks again. Rejects with the Failure of a model that does not pass now. A guard that gives no answer
-   * is left to the requests for items, which find out whether it is out.
+   * Repeats the passed checks. Rejects with the Failure of a model that does not pass now. A guard that gives no answer
+   * is left to the requests for items, which find out whether it is down.
    */
   async repeat(guard: ReadyGuard, options: CallOptions): Promise<void> {
     if (this.#check === null) return;

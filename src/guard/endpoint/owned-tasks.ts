@@ -6,29 +6,29 @@ import { TaskQueue } from '../tasks/task-queue.ts';
 import type { EndpointEvents, RetryCause } from './events.ts';
 import type { Flight } from './in-flight.ts';
 
-/** Max times an item is judged again because the model kept changing; then it ends in an error. */
+/** Max times an item is judged again because the model kept changing; it then ends in an error. */
 const MAX_REJUDGED = 50;
-/** After this many drops an item is sent alone, to find out whether it is the one that brings guards down. */
+/** After this many drops, an item is sent alone, to find out whether it is the one that brings guards down. */
 const DROPS_BEFORE_ALONE = 2;
 
 interface OwnedTasksOptions {
   /** Name as recorded in outcomes. */
   readonly endpoint: string;
   readonly events: Pick<EndpointEvents, 'retried'>;
-  /** Tasks were added to the queue. */
+  /** Called when tasks were added to the queue. */
   readonly wake: () => void;
   /** Aborted when the endpoint goes out of use. */
   readonly signal: AbortSignal;
 }
 
-/** How a task is sent again. A field left out stays as it was. */
+/** How a task is sent again. Omitted fields stay unchanged. */
 interface Form {
   readonly maxRows?: number;
   readonly alone?: boolean;
 }
 
 /**
- * The tasks of one endpoint: those queued, delayed or in flight there, or answered and not yet settled. Each ends here in
+ * The tasks of one endpoint: those queued, delayed or in flight there, or answered and not yet settled. Each leaves in
  * exactly one way: it is settled, or given back when the endpoint goes out of use. Until then it may be sent again.
  */
 export class OwnedTasks {
@@ -57,19 +57,19 @@ export class OwnedTasks {
     this.#enqueue([task]);
   }
 
-  /** The task is settled, or about to be. */
+  /** Removes a task that is settled or about to be. */
   release(task: Task): void {
     this.#tasks.delete(task);
   }
 
-  /** `answer`: see `Task.settleError`. */
+  /** Ends a task in an error. For `answer`, see `Task.settleError`. */
   settleError(task: Task, code: ItemCode, counted: boolean, answer: string | null = null): void {
     this.release(task);
     task.settleError(code, this.#options.endpoint, counted, answer);
     this.advance(task);
   }
 
-  /** The model changed around this answer, so the answer is void. Not counted as an attempt. */
+  /** Judges a task again whose answer is void, because the model changed around it. Not counted as an attempt. */
   judgeAgain(task: Task): void {
     this.#options.events.retried('MODEL_CHANGED');
     if (++task.rejudged > MAX_REJUDGED) {
@@ -104,7 +104,7 @@ export class OwnedTasks {
     }
   }
 
-  /** The tasks timed out, but the guard answers other requests. */
+  /** Handles tasks that timed out while the guard answers other requests. */
   timedOut(tasks: readonly Task[], overtaken: boolean, delayMs: number): void {
     const again: Task[] = [];
     for (const task of tasks) {
@@ -116,8 +116,8 @@ export class OwnedTasks {
   }
 
   /**
-   * The endpoint went down, or stopped answering, with this request in flight. A task that was alone in flight each of
-   * MAX_ATTEMPTS times ends as an error.
+   * Notes that the endpoint went down, or stopped answering, with this request in flight. A task that was alone in
+   * flight each of MAX_ATTEMPTS times ends as an error.
    */
   noteOutage({ tasks }: Flight, reason: OutReason): void {
     const isSilent = reason === 'no answer in time';

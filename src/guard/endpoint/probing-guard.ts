@@ -7,17 +7,17 @@ import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { GuardStreams } from '../streams/guard-streams.ts';
 import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 
-/** Whether a guard judges requests of a kind. `maybe`: it has not answered that it does not. */
+/** Whether a guard judges requests of a kind. `maybe` means that it has not answered that it does not. */
 export type Judges = 'maybe' | 'no probe' | 'not taken';
 
 /** Max attempts with a guard that is too busy to answer. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * A guard in use, with what is known about its probes and its version. A guard may declare the AUDIO tensor and have no
- * probe for audio loaded. It is asked once for all clips, with a silent one, because normalizing a clip takes longer than
- * judging it. Whether a guard serves moderation streams is not declared at all: it is asked once, with a harmless one. It
- * is not asked about images, which cost little.
+ * A guard in use, with what is known about its probes and its version. A guard may declare the AUDIO tensor without
+ * having loaded a probe for audio. It is asked once for all audio clips, with a silent one, because normalizing a clip
+ * takes longer than judging it. Support for moderation streams is not declared at all: the guard is asked once, with a
+ * harmless stream. It is not asked about images, which cost little.
  */
 export class ProbingGuard implements ReadyGuard {
   readonly #guard: ReadyGuard;
@@ -29,7 +29,7 @@ export class ProbingGuard implements ReadyGuard {
   #asked = new Map<RequestKind, Promise<Judges>>();
   #absent = new Set<RequestKind>();
 
-  /** `options`: for the silent clips. */
+  /** `options` are for the silent clips. */
   constructor(guard: ReadyGuard, options: CallOptions) {
     this.#guard = guard;
     this.#options = options;
@@ -104,7 +104,7 @@ function isAsked(requestKind: RequestKind): boolean {
   return requestKind === 'generation' || requestKind === 'audio' || requestKind === 'audio-with-transcript';
 }
 
-/** Never rejects: the requests that follow will show if the guard fails. */
+/** Never rejects: if the guard fails, the following requests will show it. */
 async function askForProbe(
   guard: ReadyGuard,
   row: RequestRow,
@@ -120,7 +120,7 @@ async function askForProbe(
       // The guard itself has answered before.
       if (fault.kind === 'barred') return 'absent';
       if (fault.kind === 'refused') {
-        // A guard without streams says so in many ways: no such RPC, unknown tensors, a reply of another kind.
+        // A guard without streams may show it in many ways: no such RPC, unknown tensors, a reply of another kind.
         const isAbsent = fault.code === 'PROBE_NOT_LOADED' || row.request.requestType === 'generation';
         return isAbsent ? 'absent' : 'present';
       }

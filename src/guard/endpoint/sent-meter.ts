@@ -2,9 +2,11 @@
 export interface Sent {
   readonly requests: number;
   readonly rows: number;
-  /** Rows these requests had room for: the model's max batch size for kinds that travel in batches, else one each. */
+  /**
+   * Rows that these requests had room for: the model's max batch size for kinds sent in batches, otherwise one each.
+   */
   readonly room: number;
-  /** Time in which the endpoint had spare capacity and no task it takes was waiting, in milliseconds. */
+  /** Time in which the endpoint had spare capacity and no suitable task was waiting, in milliseconds. */
   readonly idleMs: number;
 }
 
@@ -19,7 +21,7 @@ export function sumOfSent(a: Sent, b: Sent): Sent {
   };
 }
 
-/** Counts what one sender sends, and how long it is idle. Idle from the start. */
+/** Counts what one sender sends, and how long it is idle. Initially idle. */
 export class SentMeter {
   #requests = 0;
   #rows = 0;
@@ -38,7 +40,7 @@ export class SentMeter {
     this.#room += room;
   }
 
-  /** Adds the time up to now, and notes whether the time that follows is idle. */
+  /** Adds the time up to now, and notes whether the sender is idle from now on. */
   clock(isIdle: boolean): void {
     const now = performance.now();
     if (this.#idleSince !== null) this.#idleMs += now - this.#idleSince;

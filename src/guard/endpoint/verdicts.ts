@@ -12,13 +12,13 @@ import type { EndpointEvents } from './events.ts';
 import type { Flight } from './in-flight.ts';
 import type { OwnedTasks } from './owned-tasks.ts';
 
-/** After this many failed version readings in a row the endpoint is taken out of use. */
+/** After this many consecutive failed version readings, the endpoint is taken out of use. */
 const MAX_FAILED = 3;
 
 /** Answers of one reply. They become verdicts once it is known which model gave them. */
 interface PendingVerdicts {
   readonly tasks: readonly Task[];
-  /** Answer i is that to task i. */
+  /** Answer i belongs to task i. */
   readonly answers: readonly Answer[];
   readonly latencyMs: number;
   /** ISO 8601, UTC. */
@@ -28,16 +28,16 @@ interface PendingVerdicts {
 interface VerdictsOptions {
   /** Name as recorded in outcomes. */
   readonly endpoint: string;
-  /** Null if no model need be named, or the guard does not report it: then answers become verdicts at once. */
+  /** Null if verdicts need not name a model, or the guard does not report it; answers then become verdicts at once. */
   readonly version: ReadyGuard['version'];
-  /** Whether the endpoint goes out of use when its model changes: the new one must be checked first. */
+  /** Whether the endpoint goes out of use when its model changes, because the new one must be checked first. */
   readonly heldWhenChanged: boolean;
   /** Used for version readings. */
   readonly calls: CallOptions;
   readonly load: () => Load;
   readonly tasks: OwnedTasks;
   readonly events: Pick<EndpointEvents, 'approveModel' | 'down' | 'crashed'>;
-  /** Requests may be sent again, after a change of model was suspected. */
+  /** Called when requests may be sent again, after a change of model was suspected. */
   readonly wake: () => void;
 }
 
@@ -124,7 +124,10 @@ export class Verdicts {
     return true;
   }
 
-  /** Overloads are retried without limit, other retryable errors up to MAX_FAILED in a row. */
+  /**
+   * Returns when to retry a failed reading: overloads without limit, other retryable errors up to MAX_FAILED times in a
+   * row.
+   */
   #readingFailed(error: unknown, inRow: number): number | null {
     const { calls, events } = this.#options;
     const fault = error instanceof CallError ? error.fault : null;
@@ -141,7 +144,7 @@ export class Verdicts {
   }
 }
 
-/** What the verdicts of one reply have in common. */
+/** Common fields of the verdicts of one reply. */
 type Shared = Pick<Judgement, 'fingerprint' | 'endpoint' | 'latencyMs' | 'moderatedAt'>;
 
 /** Hot path: every key is spelled out, because an object spread costs more than the rest. */
@@ -165,7 +168,10 @@ function judgementOf(task: Task, answer: Answer, shared: Shared): Judgement {
   };
 }
 
-/** A text with as many UTF-8 bytes as UTF-16 code units is ASCII: its code points need not be counted. */
+/**
+ * Coverage of a task. A text with as many UTF-8 bytes as UTF-16 code units is ASCII: its code points need not be
+ * counted.
+ */
 function coverageOf({ request, bytes }: Task): Coverage {
   if (request.requestType === 'prompt' && request.modality === 'text' && request.text.length === bytes) {
     return { unit: 'chars', judged: bytes, total: bytes, worst_at: null };

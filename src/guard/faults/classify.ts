@@ -17,14 +17,14 @@ import {
 import { namedError } from './named-errors.ts';
 
 /**
- * Turns the errors of each transport into faults. A server's text is cut before anything looks at it: it may be long, and
- * may quote content. It is used nowhere else.
+ * Converts the errors of each transport to faults. A server's text is truncated before it is examined: it may be long,
+ * and may quote content. It is used nowhere else.
  */
 
-/** Max length of a server's text that is examined, in UTF-16 code units or bytes. What it means is at its beginning. */
+/** Max length of a server's text that is examined, in UTF-16 code units or bytes. Its meaning is at its beginning. */
 const MAX_TEXT = 4096;
 
-/** Statuses a model uses for one request. Only with these can a message name one of the contract's failures. */
+/** Statuses that a model uses for one request. Only with these can a message name one of the contract's failures. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([
   status.INVALID_ARGUMENT,
   status.FAILED_PRECONDITION,
@@ -36,11 +36,11 @@ const MODEL_STATUSES: ReadonlySet<number> = new Set([
 /** Like MODEL_STATUSES, over HTTP. */
 const MODEL_HTTP_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422, 500, 501]);
 
-/** How grpc-js, client or server, reports a message over its size limit. */
+/** The status with which grpc-js, client or server, reports a message over its size limit. */
 const OVER_LIMIT_STATUS: number = status.RESOURCE_EXHAUSTED;
 const OVER_LIMIT = /^Received message (larger than max|that decompresses to a size larger than)/;
 
-/** Max Retry-After that is honored, in milliseconds. */
+/** Max Retry-After to honor, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /**
@@ -60,12 +60,12 @@ export function classifyGrpcProbe(code: number, text: string): Fault {
 }
 
 interface HttpFailure {
-  /** Not 2xx. */
+  /** HTTP status, not 2xx. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Null if there is none. */
+  /** Null if there is no body. */
   readonly body: Buffer | null;
-  /** The subject of the path; for a KServe server, that of the call. */
+  /** Subject of the path or, for a KServe server, of the call. */
   readonly about: Modality | 'server' | 'model';
 }
 
@@ -83,14 +83,17 @@ export function classifyHttp({ status: code, headers, body, about }: HttpFailure
   return code === 429 || waitMs !== null ? { kind: 'rate', retryAfterMs: waitMs } : fault;
 }
 
-/** A Retry-After header, seconds or an HTTP date, in milliseconds from now. Null when it is left out or malformed. */
+/**
+ * Converts a Retry-After header, seconds or an HTTP date, to milliseconds from now. Null when it is missing or
+ * malformed.
+ */
 export function retryAfterMs(header: string | undefined, now: number = Date.now()): number | null {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** The reply does not follow the protocol. */
+/** The error for a reply that does not follow the protocol. */
 export function unreadableReply(): CallError {
   return new CallError('unreadable reply', INVALID_REPLY);
 }
@@ -99,23 +102,26 @@ export function httpFailed(failure: HttpFailure): CallError {
   return new CallError(`HTTP status ${failure.status}`, classifyHttp(failure));
 }
 
-/** A connection ended without a reply. The original error is not kept: the fault says what it means. */
+/** The error for a connection that ended without a reply. The original error is dropped: the fault has its meaning. */
 export function connectionFailed(error: unknown): CallError {
   return new CallError('the connection failed', connectionFault(codeOf(error)));
 }
 
-/** The server ended a stream over a WebSocket with an error message. */
+/** The error for a stream over a WebSocket that the server ended with an error message. */
 export function streamFailed(name: StatusName, text: string): CallError {
   return new CallError(`status ${name}`, classifyGrpc(status[name], text));
 }
 
-/** The server closed a WebSocket with another code than 1000, and without an error message. */
+/** The error for a WebSocket that the server closed with a code other than 1000, and without an error message. */
 export function socketClosed(code: number): CallError {
   const name = statusOfCloseCode(code);
   return name === null ? new CallError(`close code ${code}`, closeFault(code)) : streamFailed(name, '');
 }
 
-/** A WebSocket failed, or was never opened. The original error is not kept: its text could quote the server. */
+/**
+ * The error for a WebSocket that failed, or was never opened. The original error is dropped: its text could quote the
+ * server.
+ */
 export function socketFailed(error: Error): CallError {
   const code = codeOf(error);
   // `ws` received a frame that is too long or malformed.

@@ -30,23 +30,23 @@ function barred(reason: OutReason, fatal: boolean): Fault {
   return { kind: 'barred', reason, fatal };
 }
 
-/** Faults by strings in an error's text, in lower case. Plain searches, which are linear in any text. */
+/** Faults by substrings of an error's text, in lower case. Plain searches, which are linear in any text. */
 type TextMeanings = readonly (readonly [parts: readonly string[], fault: Fault])[];
 
-/** Triton's core, about a server or model that is not available. */
+/** Triton's core: a server or model is not available. */
 const UNAVAILABLE_TEXTS: TextMeanings = [
   [['exceeds maximum queue size', 'request timeout expired'], OVERLOAD],
   [['shutting down', 'server is stopping', 'server exiting'], out('shutting down', false)],
   [['not at ready state', 'server not ready'], out('not ready', false)],
 ];
 
-/** Triton's Python backend, about an error inside it. */
+/** Triton's Python backend: an error inside it. */
 const INTERNAL_TEXTS: TextMeanings = [
   [['is not healthy'], out('model process unhealthy', true)],
   [['failed to process the request(s) for model'], { kind: 'execution' }],
 ];
 
-/** grpc-js 1.14, about connections. */
+/** grpc-js 1.14: connection errors. */
 const CONNECTION_TEXTS: TextMeanings = [
   [['stream refused'], out('shutting down', false)],
   [
@@ -74,7 +74,9 @@ const HTTP_TEXTS: Readonly<Partial<Record<number, TextMeanings>>> = {
   503: UNAVAILABLE_TEXTS,
 };
 
-/** gRPC statuses by their meaning in https://grpc.io/docs/guides/status-codes/; others: the guard failed. */
+/**
+ * gRPC statuses by their meaning in https://grpc.io/docs/guides/status-codes/; any other means that the guard failed.
+ */
 const GRPC_STATUSES: Readonly<Partial<Record<status, Fault>>> = {
   [status.UNAVAILABLE]: UNAVAILABLE,
   [status.NOT_FOUND]: UNKNOWN_MODEL,
@@ -89,7 +91,7 @@ const GRPC_STATUSES: Readonly<Partial<Record<status, Fault>>> = {
   [status.UNIMPLEMENTED]: REFUSED,
 };
 
-/** HTTP statuses by RFC 9110; others from 500 on: the guard failed, from 300 on: it redirects, else it refused. */
+/** HTTP statuses by RFC 9110. Others: from 500, the guard failed; from 300, it redirects; below that, it refused. */
 const HTTP_STATUSES: Readonly<Partial<Record<number, Fault>>> = {
   401: NOT_AUTHORISED,
   403: NOT_AUTHORISED,
@@ -112,8 +114,9 @@ export const UNSUPPORTED_MEDIA: Readonly<Record<Modality, ItemCode>> = {
 };
 
 /**
- * Close codes of RFC 6455 and the IANA registry, by their meaning for the stream; others: the connection was lost. With 1002
- * to 1010 the server found our messages wrong: protocol error, type of data, not UTF-8, policy, a missing extension.
+ * Close codes of RFC 6455 and the IANA registry, by their meaning for the stream; any other means that the connection
+ * was lost. With 1002 to 1010, the server found our messages wrong: protocol error, type of data, not UTF-8, policy, a
+ * missing extension.
  */
 const CLOSE_CODES: Readonly<Partial<Record<number, Fault>>> = {
   1001: out('shutting down', true),
@@ -130,7 +133,7 @@ const CLOSE_CODES: Readonly<Partial<Record<number, Fault>>> = {
   1014: UNAVAILABLE,
 };
 
-/** Error codes of Node before a connection exists. With any other code the request may have been running. */
+/** Node error codes from before a connection exists. With any other code, the request may have been running. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -142,16 +145,16 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'EPROTO',
 ]);
-/** Error codes of Node and OpenSSL for a certificate that we do not trust. */
+/** Error codes of Node and OpenSSL for an untrusted certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|HOSTNAME_MISMATCH/;
 
-/** Prefix in grpc-js of the error of Node or OpenSSL that kept it from connecting. */
+/** grpc-js prefix for the error of Node or OpenSSL that prevented a connection. */
 const NO_CONNECTION_TEXT = 'no connection established';
 const ALERT = ' alert ';
 
 /**
- * How servers that have no status for it say that they do not know the model: MLServer, and the KServe SDK where an
- * exception reaches gRPC, which puts its class before the text.
+ * Matches texts for an unknown model from servers without a status for it: MLServer, and the KServe SDK, whose
+ * exceptions reach gRPC with their class before the text.
  */
 const NAMES_UNKNOWN_MODEL = new RegExp(
   String.raw`^(?:Unexpected <class '[\w.]+'>: )?Model (?:with name )?${MODEL_NAME}\b.*(?:not found|does not exist)`,
@@ -164,7 +167,7 @@ export function grpcFault(code: status, text: string): Fault {
   return connection ?? GRPC_STATUSES[code] ?? GUARD_FAILED;
 }
 
-/** `text`: null for a server whose error texts have no known meanings, and may quote content. */
+/** `text` is null for a server whose error texts have no known meanings, and may quote content. */
 export function httpFault(code: number, text: string | null): Fault {
   const found = text === null ? null : textFault(text, HTTP_TEXTS[code] ?? []);
   if (found !== null) return found;
@@ -188,7 +191,7 @@ export function connectionFault(code: string): Fault {
   return NOT_CONNECTED.has(code) || code.startsWith('ERR_SSL') ? NO_CONNECTION : CONNECTION_LOST;
 }
 
-/** Whether a server says in a status of its own that it does not know the model. */
+/** Whether a server reports an unknown model with its own status. */
 export function namesUnknownModel(code: status, text: string): boolean {
   return (
     [status.UNKNOWN, status.INVALID_ARGUMENT, status.INTERNAL].includes(code) &&
@@ -196,13 +199,16 @@ export function namesUnknownModel(code: status, text: string): boolean {
   );
 }
 
-/** The first fault whose strings the text contains; null if there is none. */
+/** The first fault with strings that the text contains; null if there is none. */
 function textFault(text: string, meanings: TextMeanings): Fault | null {
   const lower = text.toLowerCase();
   return meanings.find(([parts]) => parts.some((part) => lower.includes(part)))?.[1] ?? null;
 }
 
-/** A TLS alert is the server rejecting our certificate, or the lack of one; else OpenSSL or Node rejects the server's. */
+/**
+ * A TLS alert means that the server rejects our certificate, or that we lack one; otherwise OpenSSL or Node rejects the
+ * server's.
+ */
 function connectionTextFault(text: string): Fault | null {
   const lower = text.toLowerCase();
   const at = lower.indexOf(NO_CONNECTION_TEXT);

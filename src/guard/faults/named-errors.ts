@@ -14,18 +14,19 @@ const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
   [/^PROBE_NOT_LOADED\b/, 'PROBE_NOT_LOADED'],
 ];
 
-/** What Triton and its Python backend put before the error of one request. */
+/** Prefix that Triton and its Python backend add to the error of one request. */
 const REQUEST_ID = /^\[request id: [^\]]*\]\s*/;
 
 /**
- * The class of the exception that a server puts before its text: `mlserver.errors.InferenceError: ` by the workers of
- * MLServer, `Unexpected <class 'mlserver.errors.InferenceError'>: ` by gRPC for Python.
+ * Exception class that a server puts before its text: `mlserver.errors.InferenceError: ` by the workers of MLServer,
+ * `Unexpected <class 'mlserver.errors.InferenceError'>: ` by gRPC for Python.
  */
 const CLASS_PREFIX = /^(?:Unexpected <class '[\w.]+'>|[a-z_]\w*(?:\.\w+)+): /i;
 
 /**
- * The failure named at the start of a message, after the prefixes of servers; null if there is none. In a JSON message the
- * code counts before the text: `{"code", "message"}`, `{"error": {"code", "message"}}`, `{"error"}`, `{"detail"}`.
+ * The failure named at the start of a message, after prefixes added by servers; null if there is none. In a JSON
+ * message, the code takes precedence over the text: `{"code", "message"}`, `{"error": {"code", "message"}}`,
+ * `{"error"}`, `{"detail"}`.
  */
 export function namedError(message: string): ItemCode | null {
   const start = withoutPrefix(message.trim());
@@ -42,7 +43,7 @@ function textsInJson(json: string): string[] {
   try {
     body = JSON.parse(json) as typeof body;
   } catch {
-    // The body was cut.
+    // The body was truncated.
     return [withoutPrefix(json.replace(/^\{"error": ?"/, ''))];
   }
   const { error } = body;

@@ -7,7 +7,10 @@ import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { BaseAddress } from '../protocol/address.ts';
 import { connectionFailed, unreadableReply } from '../faults/classify.ts';
 
-/** Idle timeout of a kept connection, in milliseconds: shorter than that of most servers, which could hit a new request. */
+/**
+ * Idle timeout of a kept connection, in milliseconds. It is shorter than that of most servers, which could hit a new
+ * request.
+ */
 const IDLE_MS = 1500;
 
 export interface HttpBody {
@@ -17,16 +20,16 @@ export interface HttpBody {
 
 interface HttpRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the base URL, with a leading slash. */
+  /** Path below the base URL, with a leading slash. */
   readonly path: string;
-  /** Besides those of the connection and of the body. */
+  /** Additional headers besides those of the connection and of the body. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: HttpBody;
-  /** A longer reply has no body. */
+  /** A longer reply is returned without its body. */
   readonly maxReplyBytes: number;
 }
 
-/** Keep-alive connections, and one that opens a new connection per request. */
+/** Keep-alive connections, and a second set that opens a new connection per request. */
 interface Connections {
   readonly undici: typeof Undici;
   readonly kept: Undici.Pool;
@@ -36,13 +39,13 @@ interface Connections {
 export interface HttpReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Null when it is too long. */
+  /** Null when the body is too long. */
   readonly body: Buffer | null;
 }
 
 /**
- * Keep-alive connections to one host, with the key for it. Does not follow redirects or use proxies: the key and the
- * content go nowhere else.
+ * Keep-alive connections to one host, with its key. Does not follow redirects or use proxies: the key and the content
+ * go nowhere else.
  */
 export class HttpClient {
   readonly #path: string;
@@ -114,7 +117,8 @@ export class HttpClient {
     { method, path, headers, body }: HttpRequest,
     signal: AbortSignal,
   ): Promise<Undici.Dispatcher.ResponseData> {
-    // Reads what a kept connection received before the request: a reply to nothing closes it, and is never taken for this one's.
+    // Reads data that a kept connection received before the request: an unsolicited reply closes it, and is never taken
+    // for this request's reply.
     await setImmediate(undefined, { signal });
     return pool.request({
       method,
@@ -125,7 +129,7 @@ export class HttpClient {
     });
   }
 
-  /** Closes all connections; no request is sent from here on. */
+  /** Closes all connections; no requests may be sent afterwards. */
   close(): void {
     void (this.#opened ??= this.#open()).then(({ kept, fresh }) =>
       Promise.all([kept.destroy(), fresh.destroy()]),
@@ -133,14 +137,14 @@ export class HttpClient {
   }
 }
 
-/** Statuses of a gateway whose server is gone, and of a server that is not ready. */
+/** Statuses of a gateway whose server is down, and of a server that is not ready. */
 const NO_SERVER: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Max size of a reply that only shows that a server answers, in bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Whether a server that has no readiness check answers at a path. A GET has nothing judged and costs nothing: any answer
- * of the server counts, such as 405. Rejects with `CallError` when nothing answers.
+ * Whether a server without a readiness check answers at a path. A GET judges nothing and costs nothing: any answer of
+ * the server counts, such as 405. Rejects with `CallError` when nothing answers.
  */
 export async function answers(client: HttpClient, path: string, options: CallOptions): Promise<boolean> {
   const { status } = await client.send({ method: 'GET', path, maxReplyBytes: MAX_ANSWER_BYTES }, options);
@@ -161,7 +165,7 @@ function connector(undici: typeof Undici, tls: ClientTls): Undici.buildConnector
   };
 }
 
-/** The body; null when it is too large. Rejects when the connection ends early. */
+/** Reads the body; null when it is too large. Rejects when the connection ends early. */
 async function readBody({ body }: Undici.Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -175,8 +179,8 @@ async function readBody({ body }: Undici.Dispatcher.ResponseData, maxBytes: numb
 }
 
 /**
- * Whether a connection ended before it began to reply, and may have been a kept one that the server had closed. One that
- * has received nothing is new: the server may have ended it because of the request.
+ * Whether a connection ended before it began to reply, and may have been a kept one that the server had closed. A
+ * connection that has received nothing is new: the server may have ended it because of the request.
  */
 function isUnseen(error: unknown, { errors }: typeof Undici): boolean {
   if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;

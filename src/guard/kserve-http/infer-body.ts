@@ -2,7 +2,7 @@ import type { HttpBody } from '../http/http-client.ts';
 import type { InferRequest } from '../tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../tensors/raw.ts';
 
-/** Length of the JSON before the binary data, in bytes. */
+/** Header with the length of the JSON before the binary data, in bytes. */
 export const JSON_LENGTH_HEADER = 'inference-header-content-length';
 
 interface InferMessage {
@@ -11,8 +11,8 @@ interface InferMessage {
 }
 
 /**
- * An inference request with the binary tensor data extension: JSON, then the raw contents of the inputs, in their order
- * (Triton, docs/protocol/extension_binary_data.md). All outputs are asked for in the same form.
+ * Builds an inference request with the binary tensor data extension: JSON, then the raw contents of the inputs, in
+ * their order (Triton, docs/protocol/extension_binary_data.md). All outputs are requested in the same form.
  */
 export function binaryInferMessage({ id, inputs, raw_input_contents: raw }: InferRequest): InferMessage {
   const json = Buffer.from(
@@ -31,7 +31,7 @@ export function binaryInferMessage({ id, inputs, raw_input_contents: raw }: Infe
   };
 }
 
-/** An inference request in JSON alone, for a server without that extension. */
+/** Builds an inference request in JSON only, for a server without that extension. */
 export function jsonInferMessage({ id, inputs, raw_input_contents: raw }: InferRequest): InferMessage {
   const json = JSON.stringify({
     id,

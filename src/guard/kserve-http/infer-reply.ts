@@ -22,9 +22,9 @@ const inferReply = z.object({
 });
 
 /**
- * The reply to an inference request, with the contents of its outputs in raw form (tensors/raw.ts); null if it is
- * malformed. Contents follow the JSON as binary data, or are in it, flat or nested by their dimensions; null is NaN there.
- * `jsonLength`: the header JSON_LENGTH_HEADER; undefined if all of the body is JSON.
+ * Reads the reply to an inference request, with the contents of its outputs in raw form (tensors/raw.ts); null if it is
+ * malformed. Contents follow the JSON as binary data, or are in it, flat or nested by their dimensions; null in JSON is
+ * NaN. `jsonLength` is the header JSON_LENGTH_HEADER; undefined if the whole body is JSON.
  */
 export function readInferReply(body: Buffer, jsonLength: string | undefined): InferResponse | null {
   const end = jsonLength === undefined ? body.length : lengthIn(jsonLength);
@@ -58,7 +58,7 @@ function lengthIn(header: string): number | null {
   return /^\d{1,9}$/.test(header) ? Number(header) : null;
 }
 
-/** Null when an element is not of the data type. Empty for data types that are not in the contract. */
+/** Encodes data; null when an element is not of the data type. Empty for data types that are not in the contract. */
 function rawOf(datatype: string, data: readonly unknown[]): Buffer | null {
   switch (datatype) {
     case 'FP32':

@@ -32,17 +32,17 @@ const NOT_READY: ReadonlySet<number> = new Set([400, 503]);
 /** The calls of the KServe v2 protocol over HTTP. */
 export class KserveHttpCalls implements KserveCalls {
   readonly metadataCall = `GET ${MODEL_PATH}`;
-  /** The protocol has streams over gRPC only. */
+  /** Null because the protocol has streams over gRPC only. */
   readonly stream = null;
   readonly #client: HttpClient;
-  /** Whether the server takes binary tensors. Known once it is ready. */
+  /** Whether the server supports binary tensors. Known once it is ready. */
   #isBinary = false;
 
   constructor(client: HttpClient) {
     this.#client = client;
   }
 
-  /** Also reads which extensions a ready server has. */
+  /** Also reads the extensions of a ready server. */
   async serverReady(options: CallOptions): Promise<boolean> {
     const reply = await this.#get('/v2/health/ready', MAX_READINESS_REPLY_BYTES, options);
     if (NOT_READY.has(reply.status)) return false;
@@ -88,7 +88,7 @@ export class KserveHttpCalls implements KserveCalls {
   }
 }
 
-/** Returns the reply if its status is 2xx; else throws the fault. */
+/** Returns the reply if its status is 2xx; otherwise throws the fault. */
 function requireSuccess(reply: HttpReply, about: 'server' | 'model'): HttpReply {
   if (reply.status >= 200 && reply.status <= 299) return reply;
   throw httpFailed({ ...reply, about });

@@ -19,7 +19,7 @@ const configTensor = z.object({
   allow_ragged_batch: z.boolean().default(false),
 });
 
-/** Triton's model configuration. Fields with their default value may be left out. */
+/** Triton's model configuration. Fields with their default value may be omitted. */
 export const MODEL_CONFIG: z.ZodType<WireModelConfig> = z.object({
   name: z.string().default(''),
   backend: z.string().default(''),
@@ -48,7 +48,7 @@ export const READINESS = z.object({ ready: z.boolean().default(true) });
 
 export const SERVER_METADATA = z.object({ extensions: z.array(z.string()).default([]) });
 
-/** The value of a JSON text in UTF-8; null when it is not JSON, or not of this shape. */
+/** Parses a UTF-8 JSON text; null when it is not JSON, or does not have this shape. */
 export function parseJson<T>(shape: z.ZodType<T>, text: Buffer): T | null {
   // The error is dropped: its text could quote the reply.
   return shape.safeParse(parseReply(text.toString('utf8'))).data ?? null;

@@ -10,20 +10,22 @@ export interface DeclaredTensor {
   readonly dims: readonly number[];
 }
 
-/** Whether declared dimensions begin with the batch dimension, which is then -1, or 1 for a model that takes one row. */
+/** Whether declared dimensions begin with the batch dimension. It is then -1, or 1 for a model that takes one row. */
 export interface BatchDimension {
   readonly hasBatchDimension: boolean;
 }
 
 type ContractTensor = readonly [name: string, dataType: string, dims: readonly number[]];
 
-/** Names a data type as on the wire. Configurations write `TYPE_FP32`; STRING is the contract's own word for BYTES. */
+/**
+ * Converts a data type to its wire name. Configurations write `TYPE_FP32`; STRING is the contract's own word for BYTES.
+ */
 export function wireDataType(name: string): string {
   const plain = name.replace(/^TYPE_/, '');
   return plain === 'STRING' ? 'BYTES' : plain;
 }
 
-/** Inputs every guard must declare; IMAGE and AUDIO may be missing in a guard for texts. */
+/** Inputs that every guard must declare; IMAGE and AUDIO may be missing in a guard for texts. */
 const REQUIRED_INPUTS: readonly ContractTensor[] = [
   ['REQUEST_TYPE', 'BYTES', [1]],
   ['MODALITY', 'BYTES', [1]],
@@ -40,7 +42,7 @@ const MEDIA_INPUTS: readonly ContractTensor[] = [
 ];
 const INPUTS = [...REQUIRED_INPUTS, ...MEDIA_INPUTS];
 
-/** Outputs every verdict needs; the optional ones may be missing. */
+/** Outputs that every verdict needs; the optional ones may be missing. */
 const REQUIRED_OUTPUTS: readonly ContractTensor[] = [
   ['SCORE', 'FP32', [1]],
   ['FLAGGED', 'BOOL', [1]],
@@ -115,7 +117,7 @@ function mismatchOf(
   return fits ? undefined : `${side} ${name} does not have the shape [${shape.join(', ')}]`;
 }
 
-/** A tensor's name, safe to print: names come from the server and can be anything. */
+/** Makes a tensor's name safe to print: names come from the server and can be anything. */
 export function plainName(name: string): string {
   return /^\w{1,64}$/.test(name) ? name : '(unprintable)';
 }

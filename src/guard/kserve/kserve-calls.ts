@@ -38,8 +38,8 @@ export interface KserveCalls {
   /** Triton's model configuration extension. Null when the server does not implement it, or answers without one. */
   modelConfig(options: CallOptions): Promise<WireModelConfig | null>;
   modelMetadata(options: CallOptions): Promise<WireModelMetadata>;
-  /** `maxReplyBytes`: max size of a valid reply. A larger one is invalid, and is not decoded. */
+  /** `maxReplyBytes` is the max size of a valid reply. A larger one is invalid, and is not decoded. */
   infer(request: InferRequest, maxReplyBytes: number, options: CallOptions): Promise<InferResponse>;
-  /** Starts a moderation stream. Null: the transport has none. */
+  /** Starts a moderation stream. Null if the transport has none. */
   readonly stream: ((layout: TensorLayout, events: StreamEvents) => StreamTransport) | null;
 }

@@ -17,24 +17,26 @@ import { type KserveCalls, MAX_ROWS_PER_REQUEST } from './kserve-calls.ts';
 
 /** Limits of the model, from its configuration or its metadata. */
 export interface ModelLimits extends TensorLayout {
-  /** Max rows per request. 0: the model does not batch, and tensors have no batch dimension. */
+  /** Max rows per request. 0 if the model does not batch, and tensors have no batch dimension. */
   readonly maxBatchSize: number;
-  /** Model instances, 1 or more: how many executions the server can run at a time. Null when it does not declare them. */
+  /**
+   * Model instances, 1 or more: the number of concurrent executions on the server. Null when it does not declare them.
+   */
   readonly instances: number | null;
   /** Names of its inputs among IMAGE and AUDIO. */
   readonly mediaInputs: ReadonlySet<string>;
 }
 
 /**
- * Max rows per request to a model that batches. Metadata does not say how many it takes: few enough for the memory of a
- * model that computes a batch at once, enough to save most of the cost of single calls.
+ * Max rows per request to a model that batches but whose metadata does not declare how many. Few enough for the memory
+ * of a model that computes a batch at once, enough to save most of the cost of single calls.
  */
 const MAX_UNDECLARED_ROWS = 16;
 
 /**
  * Asks an endpoint whether server and model are ready, and how the model declares its tensors: in its configuration, or
- * in its metadata where the server has no configuration to give. Throws `NotUsable`: fatal when a ready server does not
- * know the model, the key is refused, or the tensors are not declared as in the contract.
+ * in its metadata if the server has no configuration. Throws `NotUsable`: fatal when a ready server does not know the
+ * model, the key is refused, or the tensors are not declared as in the contract.
  */
 export async function negotiate(calls: KserveCalls, options: CallOptions): Promise<ModelLimits> {
   try {
@@ -52,8 +54,8 @@ export async function negotiate(calls: KserveCalls, options: CallOptions): Promi
 }
 
 /**
- * Some servers answer an error for a model that they do not know, and some for one that they are still loading. The
- * metadata, which they have for both kinds of known models, tells these apart.
+ * Whether the model is ready. Some servers answer an error for an unknown model, and some for one that they are still
+ * loading. The metadata, which is available for both kinds of known models, distinguishes these.
  */
 async function isModelReady(calls: KserveCalls, options: CallOptions): Promise<boolean> {
   try {
@@ -65,7 +67,7 @@ async function isModelReady(calls: KserveCalls, options: CallOptions): Promise<b
   }
 }
 
-/** Whether the server answered an error that may be about this model only. */
+/** Whether an error answer may concern only this model. */
 function mayConcernModel(error: CallError): boolean {
   const { fault } = error;
   switch (fault.kind) {
@@ -81,8 +83,8 @@ function mayConcernModel(error: CallError): boolean {
 }
 
 /**
- * Reads the model's configuration (ModelConfig of Triton's model configuration extension). Throws a fatal
- * `NotUsable` when it is not the contract's.
+ * Reads the model's configuration (ModelConfig of Triton's model configuration extension). Throws a fatal `NotUsable`
+ * when it does not match the contract.
  */
 function readConfig(config: WireModelConfig): ModelLimits {
   const inputs = config.input.map(declaredInConfig);
@@ -106,9 +108,9 @@ function declaredInConfig({ name, data_type, dims }: WireModelConfig['output'][n
 }
 
 /**
- * Reads the model's metadata. Shapes in metadata include the batch dimension, -1 or 1. Whether there is one
- * shows in TEXT: [-1, 1] batched, else [1]. `call`: name of the call that the metadata is from. Throws a fatal `NotUsable`
- * when the tensors are not declared as in the contract.
+ * Reads the model's metadata. Shapes in metadata include the batch dimension, -1 or 1. The shape of TEXT shows whether
+ * there is one: [-1, 1] if batched, otherwise [1]. `call` is the name of the call that returned the metadata. Throws a
+ * fatal `NotUsable` when the tensors are not declared as in the contract.
  */
 function readMetadata(metadata: WireModelMetadata, call: string): ModelLimits {
   const inputs = metadata.inputs.map(declaredOnWire);
@@ -129,7 +131,7 @@ function declaredOnWire({ name, datatype, shape }: WireModelMetadata['inputs'][n
   return { name, dataType: wireDataType(datatype), dims: shape };
 }
 
-/** A batch dimension of 1 on any input the contract knows means one row per request. */
+/** Max rows of a batch. A batch dimension of 1 on any input of the contract means one row per request. */
 function maxRowsOf(inputs: readonly DeclaredTensor[]): number {
   return inputs.some(({ name, dims }) => isContractInput(name) && dims[0] === 1) ? 1 : MAX_UNDECLARED_ROWS;
 }

@@ -20,7 +20,10 @@ import { negotiate } from './negotiate.ts';
 /** Timeout of readiness, configuration and metadata calls, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;
 
-/** Negotiates with a guard that speaks the KServe v2 protocol, reads its version, and proves it if asked to. */
+/**
+ * Negotiates with a guard that speaks the KServe v2 protocol, reads its version, and makes it judge a harmless text if
+ * requested.
+ */
 export async function openGuard(
   calls: KserveCalls,
   { requestTimeoutMs, prove, signal }: OpenOptions,
@@ -74,7 +77,9 @@ type Infer = (
   options: CallOptions,
 ) => Promise<InferResponse>;
 
-/** Inference with an id for each request. A reply with another id is a failed attempt, so the items are judged again. */
+/**
+ * Sends inference requests with unique ids. A reply with another id is a failed attempt, so the items are judged again.
+ */
 function inferById(calls: KserveCalls): Infer {
   const prefix = randomBytes(6).toString('hex');
   let requests = 0;
@@ -94,7 +99,9 @@ function mediaInputOf(requestKind: RequestKind): 'IMAGE' | 'AUDIO' | null {
 /** Max length of a model version. Triton's are integers. */
 const MAX_MODEL_VERSION = 256;
 
-/** Asks which model is deployed. Throws `NotUsable` when the reply has no version, and `CallError` when the call fails. */
+/**
+ * Reads which model is deployed. Throws `NotUsable` when the reply has no version, and `CallError` when the call fails.
+ */
 async function readVersion(infer: Infer, layout: TensorLayout, options: CallOptions): Promise<Reading> {
   const reply = await infer((id) => encodeVersionRequest(layout, id), MAX_REPLY_BYTES, options);
   const fingerprint = decodeVersionReply(reply);

@@ -1,16 +1,16 @@
 import type { Completion, Token } from './completion.ts';
 
-/** Spaces, and how tokenizers write one. */
+/** Spaces, in the forms that tokenizers write. */
 const SPACE = /^[\s\u2581\u0120\u010a]+/;
 
-/** Characters before a token that are examined: enough for the text that an answer follows, and spaces. */
+/** Characters before a token to examine: enough for the text before an answer, and spaces. */
 const SEEN = 64;
 
 /**
- * Probability of `answers[0]` where the model gave one of the answers, as a share of all answers. A token counts for an
- * answer if it begins with the answer, or the answer with it, after spaces and in any case. `after`: the text before the
- * answer, at its last occurrence; empty if the answer begins the reply. Null if the server gives no probabilities; undefined
- * if no token there is one of the answers, which makes the reply invalid.
+ * Probability of `answers[0]` where the model gave one of the answers, as a fraction of all answers. A token counts for
+ * an answer if it begins with the answer, or the answer begins with it, ignoring leading spaces and case. `after` is
+ * the text before the answer, at its last occurrence; empty if the answer begins the reply. Null if the server gives no
+ * probabilities; undefined if no token there is one of the answers, which makes the reply invalid.
  */
 export function answerProbability(
   { tokens }: Completion,
@@ -34,8 +34,8 @@ interface YesOrNo {
 }
 
 /**
- * The answer in a completion whose whole text matches `pattern`, with `yes` or `no` as its first group; null if it does not.
- * `after`: the text before the answer.
+ * Reads the answer from a completion whose whole text matches `pattern`, with `yes` or `no` as its first group; null if
+ * it does not match. `after` is the text before the answer.
  */
 export function readYesOrNo(completion: Completion, pattern: RegExp, after = ''): YesOrNo | null {
   const word = pattern.exec(completion.text)?.[1]?.toLowerCase();
@@ -43,7 +43,7 @@ export function readYesOrNo(completion: Completion, pattern: RegExp, after = '')
   return word === undefined || probability === undefined ? null : { isYes: word === 'yes', probability };
 }
 
-/** The first token after the text that is more than spaces. */
+/** The first token after the text that is not just spaces. */
 function findAnswerToken(tokens: readonly Token[], after: string): Token | undefined {
   let seen = '';
   let from = after === '' ? 0 : -1;
@@ -54,7 +54,9 @@ function findAnswerToken(tokens: readonly Token[], after: string): Token | undef
   return from < 0 ? undefined : tokens.slice(from).find(({ text }) => withoutSpaces(text) !== '');
 }
 
-/** Index of the only answer that begins with the text, or that the text begins with; null if there is none, or several. */
+/**
+ * Index of the only answer that begins with the text, or that the text begins with; null if there are none or several.
+ */
 function findAnswer(text: string, answers: readonly string[]): number | null {
   if (text === '') return null;
   const found = answers.flatMap((answer, index) =>

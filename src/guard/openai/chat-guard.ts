@@ -25,7 +25,7 @@ import type { OpenAiCalls } from './openai-calls.ts';
 /** Timeout of calls that judge nothing, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;
 
-/** Requests in flight. A server batches the requests it has at a time, so throughput comes from many. */
+/** Max requests in flight. A server batches concurrent requests, so throughput requires many. */
 export const MAX_IN_FLIGHT = 512;
 const START_IN_FLIGHT = 16;
 const MIN_IN_FLIGHT = 4;
@@ -33,7 +33,7 @@ const MIN_IN_FLIGHT = 4;
 /** The families of chat models; the moderation endpoint is not one. */
 export type ChatFamily = Exclude<GuardFamily, 'moderations'>;
 
-/** How a served model of a family is asked. `policy` throws `NotUsable` without a written policy. */
+/** How to ask a served model of each family. `policy` throws `NotUsable` without a written policy. */
 export const FAMILIES: Readonly<Record<ChatFamily, (served: ServedModel) => Family>> = {
   'llama-guard': llamaGuard,
   qwen3guard: qwen3Guard,
@@ -50,7 +50,10 @@ interface Form {
   readonly schema: boolean;
 }
 
-/** From the most useful form to one that every server takes. vLLM and OpenAI give 20 alternatives, others 5 or none. */
+/**
+ * Ordered from the most useful form to one that every server supports. vLLM and OpenAI give 20 alternatives, others 5
+ * or none.
+ */
 const FORMS_OF_WORDS: readonly Form[] = [20, 5, 0].map((alternatives) => ({ alternatives, schema: false }));
 const FORMS_OF_JSON: readonly Form[] = [true, false].map((schema) => ({ alternatives: 0, schema }));
 
@@ -58,9 +61,9 @@ const MODELS = z.object({ data: z.array(z.object({ id: z.string(), root: z.strin
 const VERSION = z.object({ version: z.string() });
 
 /**
- * Opens a chat model behind an OpenAI-compatible server, such as vLLM, SGLang, TGI, llama.cpp or Ollama: finds out its
- * family, and with a harmless text what the server gives. `family`: null to derive it from the model's name. Rejects as
- * `Connection.open`.
+ * Opens a chat model behind an OpenAI-compatible server, such as vLLM, SGLang, TGI, llama.cpp or Ollama: determines its
+ * family and, with a harmless text, what the server provides. A null `family` derives it from the model's name. Rejects
+ * like `Connection.open`.
  */
 export async function openChatGuard(
   calls: OpenAiCalls,
@@ -105,9 +108,9 @@ class ChatGuard {
   readonly #name: ChatFamily;
   readonly #family: Family;
   #form: Form = FORMS_OF_WORDS[0]!;
-  /** Whether answers have the probabilities that the form asks for. */
+  /** Whether answers have the probabilities that the form requests. */
   #hasProbabilities = false;
-  /** The model as the last reply named it. */
+  /** The model named by the last reply. */
   #answeredBy = '';
 
   constructor(calls: OpenAiCalls, model: string, name: ChatFamily, policy: GuardPolicy | null) {
@@ -147,8 +150,8 @@ class ChatGuard {
   }
 
   /**
-   * Throws `NotUsable` if the server drops template arguments: the model would not be told what it is asked, and its answer
-   * would be taken for one to the question. The prompt then has the same number of tokens whatever the arguments.
+   * Throws `NotUsable` if the server drops template arguments: the model would not be told the question, and its answer
+   * would be taken for an answer to it. The prompt then has the same number of tokens whatever the arguments.
    */
   async #checkArguments(
     { question, completion }: { readonly question: Question; readonly completion: Completion },
@@ -197,7 +200,7 @@ class ChatGuard {
     return completion;
   }
 
-  /** Reads what the server declares. Its version is not declared if it has no path for it. */
+  /** Reads what the server declares. If it has no path for its version, none is declared. */
   async readVersion(options: CallOptions): Promise<Reading> {
     const [root, version] = await Promise.all([
       findRoot(this.#calls, this.#model, options),
@@ -228,8 +231,8 @@ function responseFormat(schema: object): object {
 }
 
 /**
- * Reads what the model was loaded from; empty if the server does not say. Throws `NotUsable` if it does not serve the
- * model.
+ * Reads what the model was loaded from; empty if the server does not declare it. Throws `NotUsable` if it does not
+ * serve the model.
  */
 async function findRoot(calls: OpenAiCalls, model: string, options: CallOptions): Promise<string> {
   let list: unknown;
@@ -242,7 +245,7 @@ async function findRoot(calls: OpenAiCalls, model: string, options: CallOptions)
   }
   const parsed = MODELS.safeParse(list);
   if (!parsed.success) return '';
-  // Ollama lists tags, and takes a name without one.
+  // Ollama lists tags, and accepts a name without one.
   const served = parsed.data.data.find(({ id }) => id === model || id === `${model}:latest`);
   if (served === undefined)
     throw new NotUsable('unknown model', true, `it does not serve the model ${model}`);

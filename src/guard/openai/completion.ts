@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallError } from '../protocol/call-error.ts';
 
-/** A generated token, and the alternatives that the server lists, which include it. */
+/** A generated token, and the alternatives listed by the server, which include the token itself. */
 export interface Token {
   readonly text: string;
   readonly alternatives: readonly { readonly text: string; readonly logprob: number }[];
@@ -9,13 +9,13 @@ export interface Token {
 
 /** A chat model's answer. */
 export interface Completion {
-  /** The answer without the thoughts before it. */
+  /** The answer without the thinking before it. */
   readonly text: string;
   /** Whether it ended because of `max_tokens`. */
   readonly isCut: boolean;
   /** Null if the server gives no probabilities. */
   readonly tokens: readonly Token[] | null;
-  /** Number of tokens in the prompt; null if the server does not say. */
+  /** Number of tokens in the prompt; null if the server does not report it. */
   readonly promptTokens: number | null;
   /** The model that answered, as the server names it. */
   readonly model: string;
@@ -54,7 +54,7 @@ export function readCompletion(json: unknown): Completion | null {
   const content = message.content ?? '';
   const thoughtsEnd = content.lastIndexOf(END_OF_THOUGHTS);
   const text = (thoughtsEnd < 0 ? content : content.slice(thoughtsEnd + END_OF_THOUGHTS.length)).trim();
-  // Thoughts that do not end hold no answer, whatever they say.
+  // Unfinished thinking contains no answer, whatever its text.
   if (text === '' || text.includes(BEGIN_OF_THOUGHTS)) return null;
   const tokens = logprobs?.content?.map(({ token, logprob, top_logprobs: top }) => {
     const alternatives = (top ?? []).map((other) => ({ text: other.token, logprob: other.logprob }));

@@ -6,9 +6,9 @@ import type { Reading } from '../protocol/connection.ts';
 const PLAIN = /^[\w.:/@+-]{1,200}$/;
 
 /**
- * A reading of a server that proves nothing about the model it runs: what it declares. `values`: what the guard was asked
- * for, and what it said of itself; empty strings are left out. `answeredBy`: the model as replies name it. Every reply does,
- * so an answer from another model is noticed.
+ * The version reading for a server that cannot prove which model it runs: its declarations. `values` has what was
+ * requested from the guard, and what it declared about itself; empty strings are omitted. `answeredBy` is the model
+ * named in replies. Every reply names it, so an answer from another model is noticed.
  */
 export function declaredReading(values: Readonly<Record<string, string>>, answeredBy: string): Reading {
   const entries = Object.entries({ ...values, 'answered-by': answeredBy }).flatMap(([name, value]) =>

@@ -18,7 +18,10 @@ export function imageParts({ image, caption }: ImageRequest): readonly Part[] {
   return caption === null ? [picture] : [{ type: 'text', text: caption }, picture];
 }
 
-/** The turns of a text item, or of a clip's transcript: the last one is judged. A response without a prompt gets an empty one. */
+/**
+ * The turns of a text item, or of an audio clip's transcript: the last one is judged. A response without a prompt gets
+ * an empty one.
+ */
 export function toTurns(request: Exclude<UnaryRequest, ImageRequest>): readonly Turn[] {
   switch (request.requestType) {
     case 'prompt':
@@ -34,9 +37,9 @@ export function toTurns(request: Exclude<UnaryRequest, ImageRequest>): readonly 
 }
 
 /**
- * The item as a conversation that every chat template takes: it begins with the user, and user and assistant alternate. A
- * system turn becomes a user turn that begins with `System:`, turns of the same role in a row become one, and an
- * assistant's first turn gets an empty user turn before it.
+ * Converts an item to a conversation that every chat template accepts: it begins with the user, and user and assistant
+ * alternate. A system turn becomes a user turn that begins with `System:`, consecutive turns of the same role are
+ * merged, and an assistant's first turn gets an empty user turn before it.
  */
 export function toConversation(request: UnaryRequest): readonly Message[] {
   if (request.modality === 'image') return [{ role: 'user', content: imageParts(request) }];

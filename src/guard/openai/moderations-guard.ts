@@ -20,12 +20,12 @@ const PATH = '/v1/moderations';
 
 /** Max texts in one request. Each gets its own result. */
 const MAX_TEXTS = 32;
-/** Requests in flight, each with a list of texts. */
+/** Initial requests in flight, each with a list of texts. */
 const START_IN_FLIGHT = 4;
 const MIN_IN_FLIGHT = 2;
 const MAX_IN_FLIGHT = 64;
 
-/** `hate`, `hate/threatening`, `self-harm/intent`. */
+/** Such as `hate`, `hate/threatening`, `self-harm/intent`. */
 const categoryName = z.string().regex(/^[a-z][a-z0-9_/-]{0,60}$/);
 
 const RESULT = z
@@ -44,8 +44,8 @@ const RESULT = z
 const MODERATION = z.object({ model: z.string(), results: z.array(RESULT.nullable().catch(null)) });
 
 /**
- * Opens OpenAI's moderation endpoint, or one like it. It has no overall score: the highest of a category counts. Rejects as
- * `Connection.open`.
+ * Opens OpenAI's moderation endpoint, or a compatible one. It has no overall score: the highest category score counts.
+ * Rejects like `Connection.open`.
  */
 export async function openModerations(
   client: HttpClient,
@@ -82,7 +82,7 @@ export async function openModerations(
 class ModerationsGuard {
   readonly #calls: OpenAiCalls;
   readonly #model: string;
-  /** The model as the last reply named it. */
+  /** The model named by the last reply. */
   #answeredBy = '';
   #repliesSinceRead = 0;
 
@@ -93,7 +93,7 @@ class ModerationsGuard {
 
   /**
    * Every reply names the dated model, so a reading costs a request only if there was no reply since the last one: the
-   * endpoint limits rates.
+   * endpoint has rate limits.
    */
   async readVersion(options: CallOptions): Promise<Reading> {
     if (this.#repliesSinceRead === 0) await this.judge([HARMLESS_ROW], options);
@@ -122,13 +122,16 @@ class ModerationsGuard {
   }
 }
 
-/** The endpoint has no roles: the last turn is judged alone. */
+/** The last turn, which is judged alone: the endpoint has no roles. */
 function lastText(request: UnaryRequest): string {
   if (request.modality === 'image') throw new Error('an image has no text');
   return toTurns(request).at(-1)![1];
 }
 
-/** A category that does not apply to the input, such as hate to an image, is absent: its score of 0 means nothing. */
+/**
+ * Converts a result. A category that does not apply to the input, such as hate to an image, is absent: its score of 0
+ * means nothing.
+ */
 function toAnswer(result: z.output<typeof RESULT>): Answer {
   const applied = result.category_applied_input_types ?? {};
   const isApplied = (name: string): boolean => !(Object.hasOwn(applied, name) && applied[name]?.length === 0);
@@ -144,7 +147,10 @@ function toAnswer(result: z.output<typeof RESULT>): Answer {
   });
 }
 
-/** `openai/sexual/minors` restricts by itself; what another server calls child exploitation restricts by our key. */
+/**
+ * Keys of a category. `openai/sexual/minors` restricts by itself; other servers' child exploitation categories restrict
+ * by our key.
+ */
 function keysOf(name: string): string[] {
   const isChildren = name !== 'sexual/minors' && categoryBySpelling(name) === CHILDREN;
   return [`openai/${name}`, ...(isChildren ? [CHILDREN] : [])];

@@ -5,10 +5,13 @@ import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import { parseReply } from '../protocol/parse-reply.ts';
 
-/** Max size of a reply, in bytes: that to a list of 32 texts has 50 KB, an answer with 20 alternatives a token less. */
+/**
+ * Max size of a reply, in bytes: the reply to a list of 32 texts has 50 KB, an answer with 20 alternatives per token
+ * less.
+ */
 const MAX_REPLY_BYTES = 1024 * 1024;
 
-/** Bytes of an error's body that are examined. */
+/** Max bytes of an error's body to examine. */
 const MAX_TEXT = 4096;
 
 /** Messages of servers about text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. In lower case. */
@@ -47,7 +50,7 @@ export class OpenAiCalls {
   }
 }
 
-/** Classifies an error reply. Its text decides the class of the fault, and is used nowhere else. */
+/** Classifies an error reply. Its text determines the class of the fault, and is used nowhere else. */
 function openAiFailed({ status, headers, body }: HttpReply): CallError {
   const text = (body?.toString('utf8', 0, MAX_TEXT) ?? '').trimStart().toLowerCase();
   const answer = `HTTP status ${status}`;

@@ -2,15 +2,15 @@ import { type Answer, roundScore } from '../protocol/answer.ts';
 
 interface Finding {
   readonly flagged: boolean;
-  /** That the content is hazardous; null if the server gives no probabilities, which makes the score 0 or 1. */
+  /** Probability that the content is hazardous; null if the server gives none, which makes the score 0 or 1. */
   readonly probability: number | null;
   /** Flagged categories; null if the model does not name any. */
   readonly categories: readonly string[] | null;
-  /** By category; null if the model gives none. */
+  /** Scores by category; null if the model gives none. */
   readonly scores?: Readonly<Record<string, number>> | null;
 }
 
-/** An answer whose categories may have any name. */
+/** Makes an answer whose categories may have any name. */
 export function makeVerdict({ flagged, probability, categories, scores = null }: Finding): Answer {
   return {
     score: probability === null ? Number(flagged) : roundScore(probability),

@@ -14,20 +14,20 @@ export interface PoolOptions {
   /** Fingerprint id that every guard must have; null to accept any. A guard over REST has none. */
   readonly expectFingerprint: string | null;
   /**
-   * How long requests wait while no guard is usable, in milliseconds since the last verdict or return of a guard. Null:
-   * until they are aborted, for a server: its guards may always come back.
+   * How long requests wait while no guard is usable, in milliseconds since the last verdict or return of a guard. If
+   * null, they wait until aborted; for a server, whose guards may always come back.
    */
   readonly maxWaitMs: number | null;
   /**
-   * Whether verdicts name the model that they came from. Default true. A verdict then waits, for up to 0.5 s, until the
-   * guard's version has been read once more; without, it has no fingerprint.
+   * Whether verdicts name the model that they came from. Default true. A verdict then waits up to 0.5 s until the
+   * guard's version has been read once more; otherwise it has no fingerprint.
    */
   readonly stampVerdicts?: boolean;
   /** How long to wait for guards when connecting, in milliseconds. Default 30,000. */
   readonly startTimeoutMs?: number;
   /**
-   * Whether to wait for guards at all. Default true. Without, none may be ready yet, or named: `say` gets a line when none is
-   * ready in time or one needs a changed setting, and requests wait.
+   * Whether to wait for guards at all. Default true. If false, none may be ready or even configured yet: `say` gets a
+   * line when none is ready in time or one needs a changed setting, and requests wait.
    */
   readonly waitsForGuards?: boolean;
   /** Takes one message for users when connecting takes long. */
@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly requestTimeoutMs?: number;
   /** Bearer token or key to send to an endpoint; null or omitted for none. */
   readonly token?: (endpoint: GuardEndpoint) => string | null;
-  /** For endpoints reached over TLS. Default: what Node trusts, and no certificate. */
+  /** Used for endpoints reached over TLS. Default: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
   /** Policy for models that judge by a written one; null or omitted for none. */
   readonly guardPolicy?: GuardPolicy | null;
@@ -45,17 +45,17 @@ export interface PoolOptions {
 }
 
 const START_TIMEOUT_MS = 30_000;
-/** Max wait for the addresses of a name, in milliseconds; part of the start timeout. */
+/** Max time to look up the addresses of a name, in milliseconds; part of the start timeout. */
 const LOOKUP_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
  * Connects to every guard and waits until they are ready and negotiated. One ready guard is enough: the others get 5 s
  * more, and are probed later if they are not ready by then. Failure('service') when none is ready within
- * `startTimeoutMs`, and at once when a guard needs a changed setting: wrong key, unknown model, tensors that are not the
- * contract's, a fingerprint other than expected. Failure('usage') when a fingerprint is expected of a guard over REST,
- * which reports none. Rejects with the signal's reason when aborted. Guards that are not ready are tried again for as long as
- * the pool is open.
+ * `startTimeoutMs`, and at once when a guard needs a changed setting: wrong key, unknown model, tensors that do not
+ * match the contract, a fingerprint other than expected. Failure('usage') when a fingerprint is expected of a guard
+ * over REST, which reports none. Rejects with the signal's reason when aborted. Guards that are not ready are retried
+ * as long as the pool is open.
  */
 export async function connectGuards(
   endpoints: readonly GuardEndpoint[],
@@ -96,7 +96,10 @@ export async function connectGuards(
   }
 }
 
-/** The servers behind the endpoints. Rejects with Failure('usage') as `connectGuards`, and when an address is malformed. */
+/**
+ * Resolves the servers behind the endpoints. Rejects with Failure('usage') like `connectGuards`, and when an address is
+ * malformed.
+ */
 async function targetsOf(
   endpoints: readonly GuardEndpoint[],
   { expectFingerprint, token = () => null, tls = {}, guardPolicy = null }: PoolOptions,

@@ -25,24 +25,24 @@ import { anyUsable, describeUnusable, noneUsable, PoolStart, type StartOptions }
 import { ProgressWatch } from './progress-watch.ts';
 
 /**
- * Max items in the pool, including those answered that wait for a version reading; further calls wait. It bounds memory:
- * what keeps the guards busy is bounded by their capacity.
+ * Max items in the pool, including answered ones that wait for a version reading; further calls wait. It limits memory:
+ * the work that keeps the guards busy is limited by their capacity.
  */
 const MAX_ITEMS = 65_536;
 
 interface LivePoolOptions {
   readonly requestTimeoutMs: number;
   readonly expectFingerprint: string | null;
-  /** Null: the pool never fails because no endpoint is usable. */
+  /** If null, the pool never fails because no endpoint is usable. */
   readonly maxWaitMs: number | null;
   readonly stampVerdicts: boolean;
   readonly modelCheck: ModelCheck | null;
 }
 
 /**
- * A pool of endpoints with one shared backlog. Tasks of an endpoint that goes out return to the backlog. The pool fails
- * for good when no endpoint becomes usable in time, when none can without a changed setting (neither if `maxWaitMs` is
- * null), or when a guard has another fingerprint than expected.
+ * A pool of endpoints with one shared backlog. Tasks of an endpoint that goes out of use return to the backlog. The
+ * pool fails permanently when a guard has an unexpected fingerprint and, unless `maxWaitMs` is null, when no endpoint
+ * becomes usable in time or none can without a changed setting.
  */
 export class LivePool implements GuardPool {
   readonly #endpoints: readonly Endpoint[];
@@ -52,10 +52,10 @@ export class LivePool implements GuardPool {
   readonly #backlog = new TaskQueue();
   readonly #placement: Placement;
   readonly #admission = new Admission(MAX_ITEMS, (arriving) => this.#placement.hasRoom(arriving));
-  /** Cache sessions made for conversations that are judged once. */
+  /** Number of cache sessions created for conversations that are judged once. */
   #sessions = 0;
   readonly #start = new PoolStart();
-  /** Null: the pool waits without end. */
+  /** If null, the pool waits without limit. */
   readonly #watch: ProgressWatch | null;
   /** Calls of `judge` that have no answer yet. */
   readonly #live = new Set<Judging>();
@@ -63,7 +63,7 @@ export class LivePool implements GuardPool {
   readonly #modelCheck: ModelCheck | null;
   /** Modalities to judge, in which every model is checked. */
   readonly #modalities = new Set<Modality>(['text']);
-  /** When the models in use were checked in a modality. */
+  /** Checks of the models in use, by modality. */
   readonly #checked = new Map<Modality, Promise<unknown>>([['text', Promise.resolve()]]);
   #failure: Failure | null = null;
 
@@ -142,7 +142,7 @@ export class LivePool implements GuardPool {
       this.#sweep();
     };
     try {
-      // Either may have come between the admission and now.
+      // The call may have been aborted, or the pool may have failed, since admission.
       signal.throwIfAborted();
       if (this.#failure !== null) throw this.#failure;
       signal.addEventListener('abort', abort, { once: true });
@@ -163,7 +163,7 @@ export class LivePool implements GuardPool {
     const requestKind = 'requestType' in kind ? kind.requestType : mediaRequestKind(kind);
     const answers = await this.#judges(requestKind, signal);
     if (answers.includes('maybe')) return null;
-    // A guard does not declare streams: one that has answered with an error takes none.
+    // Streams are not declared: a guard that has answered with an error does not support them.
     const isUnloaded = requestKind !== 'generation' && answers.includes('no probe');
     const message = isUnloaded ? messageOf('PROBE_NOT_LOADED') : notTaken(kind);
     return itemError('PROBE_NOT_LOADED', message);
@@ -176,13 +176,16 @@ export class LivePool implements GuardPool {
     return dispatcherForStream(this.#endpoints).streams.open(start, signal);
   }
 
-  /** Whether the endpoints judge requests of a kind, in their order. Rejects with the signal's reason. */
+  /** Whether each endpoint judges requests of a kind, in endpoint order. Rejects with the signal's reason. */
   #judges(requestKind: RequestKind, signal: AbortSignal): Promise<Judges[]> {
     this.#askedFor.add(requestKind);
     return abortable(Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(requestKind))), signal);
   }
 
-  /** Before any request of a modality is sent: the models in use must be checked in it, and others before they are used. */
+  /**
+   * Must be called before any request of a modality is sent: the models in use are checked in it now, others before
+   * they are used.
+   */
   async #checkModels(requests: readonly GuardRequest[], signal: AbortSignal): Promise<void> {
     for (const modality of new Set(requests.map((request) => request.modality))) {
       let checked = this.#checked.get(modality);
@@ -270,7 +273,7 @@ export class LivePool implements GuardPool {
     return true;
   }
 
-  /** For good: every call rejects with the first failure. */
+  /** Fails the pool permanently: every call rejects with the first failure. */
   #fail(failure: Failure): void {
     if (this.#failure !== null) return;
     this.#failure = failure;

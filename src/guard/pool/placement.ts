@@ -11,13 +11,15 @@ const MIN_BACKLOG = 1024;
 
 /**
  * Decides which endpoint gets which task. By default none: tasks wait in the shared backlog, from which each endpoint
- * takes what it can send at once. Assigned to one endpoint are tasks with a preference, and tasks that must be in flight
- * alone, so only one endpoint drains for them.
+ * takes what it can send at once. Only tasks with a preference, and tasks that must be in flight alone, are assigned to
+ * one endpoint, so only that endpoint drains for them.
  */
 export class Placement {
   readonly #backlog: TaskQueue;
   readonly #endpoints: readonly Endpoint[];
-  /** Kinds of requests in the backlog that no endpoint in use takes, and since when, by `performance.now()`. */
+  /**
+   * Kinds of requests in the backlog that no endpoint in use takes, with the start of the wait, by `performance.now()`.
+   */
   readonly #unserved = new Map<RequestKind, number>();
 
   constructor(backlog: TaskQueue, endpoints: readonly Endpoint[]) {
@@ -25,7 +27,7 @@ export class Placement {
     this.#endpoints = endpoints;
   }
 
-  /** `preferred`: name of the endpoint that gets the tasks it can take. */
+  /** `preferred` names the endpoint that gets the tasks it can take. */
   place(tasks: readonly Task[], preferred: string | null): void {
     for (const task of tasks) {
       const dispatcher = preferred === null ? null : this.#preferred(preferred, task.requestKind);
@@ -39,7 +41,7 @@ export class Placement {
     this.serve();
   }
 
-  /** Call after every change of the backlog or of the endpoints in use. */
+  /** Must be called after every change of the backlog or of the endpoints in use. */
   serve(): void {
     for (const requestKind of this.#backlog.requestKinds) {
       if (!this.#endpoints.some((endpoint) => endpoint.takes(requestKind))) {
@@ -58,13 +60,16 @@ export class Placement {
     for (const { dispatcher } of this.#endpoints) dispatcher?.sweep();
   }
 
-  /** Since when tasks have waited that no endpoint in use takes, though others may be judging; infinite when there are none. */
+  /**
+   * Time since which tasks wait that no endpoint in use takes, though others may be judging; infinite when there are
+   * none.
+   */
   get unservedSince(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...this.#unserved.values());
   }
 
   /**
-   * Whether `arriving` more tasks may come in. The backlog holds enough for every endpoint's limit and for the windows
+   * Whether `arriving` more tasks may enter. The backlog holds enough for every endpoint's limit and for the windows
    * that batches are cut from.
    */
   hasRoom(arriving: number): boolean {
@@ -90,7 +95,7 @@ export class Placement {
     for (const task of this.#backlog.takeAlone(placeable)) this.#leastLoaded(task.requestKind)?.assign(task);
   }
 
-  /** Null when no endpoint in use takes such requests. */
+  /** The endpoint with the least load; null when no endpoint in use takes such requests. */
   #leastLoaded(requestKind: RequestKind): Dispatcher | null {
     let least: Dispatcher | null = null;
     for (const endpoint of this.#endpoints) {
@@ -113,7 +118,7 @@ export class Placement {
   }
 }
 
-/** Finds the endpoint in use that takes streams and has the fewest open. Throws `GuardStreamError`. */
+/** Finds the endpoint in use that supports streams and has the fewest open. Throws `GuardStreamError`. */
 export function dispatcherForStream(endpoints: readonly Endpoint[]): Dispatcher {
   const taking = endpoints.filter((endpoint) => endpoint.takes('generation'));
   if (taking.length === 0)

@@ -9,13 +9,13 @@ const OTHERS_TIMEOUT_MS = 5000;
 export interface StartOptions {
   /** How long to wait for guards, in milliseconds. */
   readonly timeoutMs: number;
-  /** Start of that time, by `performance.now()`. */
+  /** Start of the wait, by `performance.now()`. */
   readonly startedAt: number;
-  /** Takes one message for users when it takes long. */
+  /** Takes one message for users when the start takes long. */
   readonly say: Say;
 }
 
-/** The start of a pool: waits until its endpoints are ready, or enough of them. */
+/** The start of a pool: waits until enough of its endpoints are ready. */
 export class PoolStart {
   #reject: ((failure: Failure) => void) | null = null;
 
@@ -70,7 +70,7 @@ export function anyUsable(endpoints: readonly Endpoint[]): boolean {
   return endpoints.some(({ dispatcher }) => dispatcher?.isUsable === true);
 }
 
-/** The reason why each endpoint is not usable. None of them may be. */
+/** Explains why each endpoint is not usable. None of them may be usable. */
 export function describeUnusable(endpoints: readonly Endpoint[]): string {
   return endpoints
     .map(({ name, state }) => `${name}: ${state.name === 'out' ? state.detail : 'overloaded'}`)

@@ -12,7 +12,7 @@ export interface JudgeOptions {
   /** Unique to this delivery of the shard; prefix of the guard's cache session ids. */
   readonly session: string;
   readonly signal: AbortSignal;
-  /** Name of the preferred endpoint, used if it is ready and takes the request. Null or left out: any. */
+  /** Name of the preferred endpoint, used if it is ready and takes the request. Null or omitted for any. */
   readonly endpoint?: string | null;
 }
 
@@ -24,10 +24,10 @@ export interface OpenStreamOptions extends StreamStart {
 /** The guards of a run. */
 export interface GuardPool {
   /**
-   * Judges requests on the endpoints in use that take them; outcome i belongs to request i. While no endpoint is
-   * usable it waits, up to `maxWaitMs` since the last verdict anywhere, then rejects with Failure('service'). What is
-   * wrong with an item is that item's outcome: `judge` rejects for a Failure or an abort only. The turns of one
-   * conversation (same `conversation`, same array of messages) must come in one call, in order.
+   * Judges requests on the endpoints in use that take them; outcome i belongs to request i. While no endpoint is usable
+   * it waits, up to `maxWaitMs` since the last verdict anywhere, then rejects with Failure('service'). A problem with
+   * an item becomes that item's outcome: `judge` rejects only for a Failure or an abort. The turns of one conversation
+   * (same `conversation`, same array of messages) must come in one call, in order.
    */
   judge(requests: readonly GuardRequest[], options: JudgeOptions): Promise<Outcome[]>;
   /**
@@ -37,10 +37,10 @@ export interface GuardPool {
    */
   notJudged(kind: OptionalKind, signal: AbortSignal): Promise<ItemError | null>;
   /**
-   * Opens a moderation stream for a text that is still being generated, on the endpoint in use that has the fewest open
-   * and takes streams. Rejects with `GuardStreamError`: UNIMPLEMENTED when no guard takes streams, UNAVAILABLE when none that
-   * does is ready, RESOURCE_EXHAUSTED when each has as many open as it takes. It is not retried: a caller that does opens
-   * another one and sends the text again.
+   * Opens a moderation stream for a text that is still being generated, on the endpoint in use that supports streams
+   * and has the fewest open. Rejects with `GuardStreamError`: UNIMPLEMENTED when no guard supports streams, UNAVAILABLE
+   * when none that does is ready, RESOURCE_EXHAUSTED when each has reached its limit. Streams are not retried: a caller
+   * can open another one and send the text again.
    */
   openStream(options: OpenStreamOptions): Promise<GuardStream>;
   /** Every fingerprint seen so far, by id. */
@@ -48,25 +48,25 @@ export interface GuardPool {
   /** The last checks that the models passed; none without a `ModelCheck`. */
   readonly canaries: readonly CanaryCheck[];
   /**
-   * Has the models in use make their checks again. Rejects with Failure('service') when one does not pass, as all calls then
-   * do, and with the signal's reason.
+   * Makes the models in use repeat their checks. Rejects with the signal's reason, and with Failure('service') when a
+   * model does not pass, as all calls then do.
    */
   checkAgain(signal: AbortSignal): Promise<void>;
   /**
-   * Ids of the models that the endpoints in use have now: by version readings that begin after this call, and which
-   * concurrent calls share. Empty when none is in use, or none names its model. Rejects with the signal's reason.
+   * Ids of the current models of the endpoints in use, from version readings that begin after this call and are shared
+   * by concurrent calls. Empty when none is in use, or none names its model. Rejects with the signal's reason.
    */
   readModels(signal: AbortSignal): Promise<readonly string[]>;
   status(): EndpointStatus[];
   /** Items in the backlog, which waits for any endpoint. */
   readonly waiting: number;
-  /** Calls the listener whenever an endpoint goes out or becomes ready. Returns the function that removes it. */
+  /** Calls the listener whenever an endpoint goes out of use or becomes ready. Returns the function that removes it. */
   onStateChange(listener: (endpoints: readonly EndpointStatus[]) => void): () => void;
   /** Ends all calls and connections; pending `judge` calls reject. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Notifies once when a guard that was in use goes out, and once when it is back. */
+/** Notifies once when a guard that was in use goes out of use, and once when it is back. */
 export function sayChanges(pool: GuardPool, say: Say): void {
   const wasReady = new Map<string, boolean>();
   const look = (endpoints: readonly EndpointStatus[]): void => {

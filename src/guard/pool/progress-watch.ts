@@ -1,26 +1,28 @@
-/** How often a pool that waits for a slow guard checks that it still does, in milliseconds. */
+/** How often a pool that waits for a slow guard checks for progress, in milliseconds. */
 const WATCH_MS = 1000;
 /**
- * How many returns of guards in a row count as progress without a verdict. An item that keeps a guard busy for long takes
- * it out a few times before the item ends as an error, and must not end the run.
+ * Max consecutive returns of guards that count as progress without a verdict. An item that keeps a guard busy for long
+ * takes it out a few times before the item ends as an error, and must not end the run.
  */
 const MAX_RETURNS = 25;
 
 interface ProgressWatchOptions {
-  /** How long to go on without progress, in milliseconds. */
+  /** Max time to go on without progress, in milliseconds. */
   readonly maxWaitMs: number;
   /** Whether verdicts can be expected from any endpoint. */
   readonly usable: () => boolean;
-  /** Since when tasks have waited that no endpoint in use takes, by `performance.now()`; infinite when there are none. */
+  /**
+   * Time since which tasks wait that no endpoint in use takes, by `performance.now()`; infinite when there are none.
+   */
   readonly unservedSince: () => number;
-  /** No endpoint has been usable for too long, or none that takes some of the waiting tasks. */
+  /** Called when no endpoint has been usable for too long, or none that takes some of the waiting tasks. */
   readonly expired: () => void;
 }
 
-/** While something is being judged, notices when that has made no progress for too long. */
+/** While something is being judged, detects when there was no progress for too long. */
 export class ProgressWatch {
   readonly #options: ProgressWatchOptions;
-  /** When something was last judged, a guard returned, or the watch started. By `performance.now()`. */
+  /** Time when something was last judged, a guard returned, or the watch started, by `performance.now()`. */
   #progressAt = 0;
   /** Returns of guards since something was last judged. */
   #returns = 0;

@@ -15,7 +15,7 @@ export type EndpointReading =
       readonly kind: EndpointKind;
       readonly model: string;
       readonly modelVersion: string;
-      /** 0: the model does not batch. */
+      /** 0 if the model does not batch. */
       readonly maxBatchSize: number;
       /** Null when the server does not declare them. */
       readonly instances: number | null;
@@ -23,25 +23,25 @@ export type EndpointReading =
     }
   | {
       readonly name: string;
-      /** Its protocol has no version request. */
+      /** An endpoint whose protocol has no version request. */
       readonly kind: EndpointKind;
       readonly fingerprint: null;
     };
 
 interface ReadEndpointOptions {
-  /** Per call, in milliseconds. */
+  /** Timeout per call, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly token?: (endpoint: GuardEndpoint) => string | null;
-  /** For an endpoint reached over TLS. Default: what Node trusts, and no certificate. */
+  /** Used for an endpoint reached over TLS. Default: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
   /** See `PoolOptions`. */
   readonly guardPolicy?: GuardPolicy | null;
 }
 
 /**
- * Asks an endpoint for its configuration and version; one that reports no version judges a harmless text instead.
- * Failure('service') says in one line what is wrong. Rejects with the signal's reason when aborted.
+ * Reads an endpoint's configuration and version; one that reports no version judges a harmless text instead.
+ * Failure('service') describes the problem in one line. Rejects with the signal's reason when aborted.
  */
 export async function readEndpoint(
   endpoint: GuardEndpoint,

@@ -3,7 +3,7 @@ import { isLoopback } from '../../domain/access.ts';
 
 /** A guard the run may use. */
 export interface GuardEndpoint {
-  /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`, `kserve+http://host:8000`. */
+  /** Name as recorded: `embedded:`, `grpc://host:8001`, `https://host`, `kserve+http://host:8000`. */
   readonly name: string;
   /** A URL; its scheme selects the transport. */
   readonly address: string;
@@ -11,7 +11,7 @@ export interface GuardEndpoint {
 
 /** The machine of a guard, and whether it is reached over TLS. */
 export interface GuardHost {
-  /** A name or an IP address, of IPv6 without brackets. */
+  /** A name or an IP address; IPv6 without brackets. */
   readonly host: string;
   readonly secure: boolean;
   readonly loopback: boolean;
@@ -30,8 +30,8 @@ export function schemeOf(address: string): string {
 }
 
 /**
- * Parses an endpoint's address as one of HTTP, whatever its scheme: those of TLS end in `s`. `example`: in the message of
- * the Failure('usage') for anything but a URL without user and query.
+ * Parses an endpoint's address as an HTTP one, whatever its scheme: schemes of TLS end in `s`. Failure('usage'), whose
+ * message has the `example`, for anything but a URL without user and query.
  */
 export function parseBaseAddress({ name, address }: GuardEndpoint, example: string): BaseAddress {
   const secure = /(https|wss)$/i.test(schemeOf(address));

@@ -22,20 +22,20 @@ export type OutReason =
   | 'not a guard';
 
 /**
- * The class of a failed call. It decides what happens to the items of the request.
+ * The class of a failed call. It determines what happens to the items of the request.
  * - `refused`: not retryable, this content will never be judged. `named`: the guard named one of the contract's
  *   failures. An unnamed refusal counts only if the guard judges other content.
  * - `attempt`: retryable. Counts as an attempt of the item only if the guard judges other content.
  * - `execution`: the guard failed on everything it ran in one execution. Sending the items one by one shows which is to
  *   blame.
- * - `overload`: too much at once. Says nothing about the items, except about one that is turned away alone.
- * - `rate`: a rate limit. The same. `retryAfterMs`: how long to wait, null when the guard did not say.
+ * - `overload`: too much at once. Says nothing about the items, except about one that is rejected alone.
+ * - `rate`: a rate limit, treated like `overload`. `retryAfterMs`: how long to wait, null when the guard did not say.
  * - `too-large`: the message as a whole exceeds a size limit.
- * - `endpoint`: the endpoint is not usable for now. Says nothing about the items, except that if `reached` they may have
- *   been running there when it went down.
- * - `barred`: turned away before anything judged it, because of the endpoint (a wrong key, no such path) or, by a firewall
- *   in front of it, because of what the request holds. `BarredRequests` finds out which. `reason` and `fatal` (not usable
- *   until a setting is changed): what it means if it is the endpoint.
+ * - `endpoint`: the endpoint is not usable for now. Says nothing about the items, except that if `reached`, they may
+ *   have been running there when it went down.
+ * - `barred`: rejected before anything judged it, because of the endpoint (a wrong key, no such path) or, by a firewall
+ *   in front of it, because of the request's content. `BarredRequests` finds out which. `reason` and `fatal` (not
+ *   usable until a setting is changed) apply if the endpoint is the cause.
  */
 export type Fault =
   | { readonly kind: 'refused'; readonly code: ItemCode; readonly named: boolean }

@@ -6,7 +6,7 @@ import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
-/** Harmless under any policy, and short: it costs the guard almost nothing. */
+/** A row that is harmless under any policy, and short: it costs the guard almost nothing. */
 export const HARMLESS_ROW = {
   request: { requestType: 'prompt', modality: 'text', text: 'The library opens at nine on weekdays.' },
   sessionId: '',
@@ -24,7 +24,7 @@ export const HARMLESS_GENERATION = {
   sessionId: '',
 } as const;
 
-/** One second of silence in normal form, with a harmless transcript or without. */
+/** One second of silence in normalized format, with or without a harmless transcript. */
 export function silentClip(described: boolean): AudioRequest {
   const dataBytes = SAMPLE_RATE * BYTES_PER_SAMPLE;
   const audio = Buffer.alloc(WAV_HEADER_BYTES + dataBytes);
@@ -71,9 +71,10 @@ function harmlessRequest(requestKind: RequestKind): GuardRequest {
 }
 
 /**
- * Result for the harmless text. `shared-failure`: the guard failed on everything in the same execution, which proves
- * something about the guard only if nothing else was in flight. `reached`: other requests may have been running on the
- * guard when it failed, and one of them may be the cause.
+ * Result for the harmless text.
+ * - `shared-failure`: the guard failed on everything in the same execution, which proves something about the guard only
+ *   if nothing else was in flight
+ * - `reached`: other requests may have been running on the guard when it failed, and one of them may be the cause
  */
 export type CanaryResult =
   | { readonly kind: 'judged' }
@@ -87,14 +88,14 @@ export type CanaryResult =
 
 type AskedGuard = Pick<ReadyGuard, 'judge' | 'takes'>;
 
-/** The kind of a harmless text: a stream, to a guard that takes nothing else. */
+/** The kind of a harmless text: a stream if the guard takes nothing else. */
 function kindOfText(guard: AskedGuard): RequestKind {
   return guard.takes('prompt') ? 'prompt' : 'generation';
 }
 
 /**
- * Sends the guard a harmless text, to tell apart an item it cannot judge and a guard that judges nothing. Any verdict counts
- * as `judged`. Rejects only when the signal is aborted.
+ * Sends the guard a harmless text, to distinguish an item it cannot judge from a guard that judges nothing. Any verdict
+ * counts as `judged`. Rejects only when the signal is aborted.
  */
 export async function tryHarmlessText(guard: AskedGuard, options: CallOptions): Promise<CanaryResult> {
   return interpret(await harmlessFault(guard, kindOfText(guard), options));
@@ -105,7 +106,10 @@ export async function tryHarmlessText(guard: AskedGuard, options: CallOptions): 
  */
 export type Barred = { readonly kind: 'item' | 'kind' } | Exclude<CanaryResult, { kind: 'judged' }>;
 
-/** Finds out why a request of a kind was `barred`, with a harmless one and, if need be, a text. Rejects as `tryHarmlessText`. */
+/**
+ * Finds out why a request of a kind was `barred`, using a harmless one and, if needed, a text. Rejects like
+ * `tryHarmlessText`.
+ */
 export async function findBarred(
   guard: AskedGuard,
   requestKind: RequestKind,
@@ -118,7 +122,7 @@ export async function findBarred(
   return result.kind === 'judged' ? { kind: 'kind' } : result;
 }
 
-/** Null when it was judged. */
+/** Fault of a harmless request; null if it was judged. */
 async function harmlessFault(
   guard: AskedGuard,
   requestKind: RequestKind,

@@ -19,7 +19,7 @@ export interface Reading {
 
 /** The guard's reply to a request. */
 export interface Reply {
-  /** One per row, in order: null for a row without a valid verdict. Null when the reply as a whole is invalid. */
+  /** One per row, in order; null for a row without a valid verdict. Null as a whole when the reply is invalid. */
   readonly answers: readonly (Answer | null)[] | null;
   /** `model_version` of the reply; null over REST, which has none. */
   readonly modelVersion: string | null;
@@ -27,23 +27,25 @@ export interface Reply {
 
 /** A guard that can be used, whatever its protocol. Its calls fail with `CallError`, or with the signal's reason. */
 export interface ReadyGuard {
-  /** Max rows per request. 0: the model does not batch, which means one row per request. */
+  /** Max rows per request. 0 if the model does not batch, which means one row per request. */
   readonly maxBatchSize: number;
   /** Model instances that the server declares; null if it declares none. */
   readonly instances: number | null;
-  /** Limit of rows in flight. New with each period of use. */
+  /** Limit of rows in flight. Created anew for each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(requestKind: RequestKind): boolean;
-  /** Whether it still is, by a check that has nothing judged. Works without `this`. */
+  /** Whether it is still ready, by a check that judges nothing. Works without `this`. */
   readonly isReady: (options: CallOptions) => Promise<boolean>;
-  /** Judges rows of one kind in one request, a generation on one stream. Works without `this`. */
+  /** Judges rows of one kind in one request, or a generation on one stream. Works without `this`. */
   readonly judge: (rows: readonly RequestRow[], options: CallOptions) => Promise<Reply>;
-  /** The first version reading, and how to take the next. Null for a guard that does not report its version. */
+  /** The first version reading, and a function for the next. Null for a guard that does not report its version. */
   readonly version: {
     readonly first: Reading;
     read(options: CallOptions): Promise<Reading>;
   } | null;
-  /** Its moderation streams; null when its transport has none. Whether the guard serves them is up to `takes`. */
+  /**
+   * Its moderation streams; null when its transport has none. Whether the guard supports them is determined by `takes`.
+   */
   readonly streams: GuardStreams | null;
 }
 
@@ -64,7 +66,7 @@ export interface Credentials {
 export interface OpenOptions {
   /** Timeout of a request that judges, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Whether the guard must judge a harmless text. After a failure it must, else it could flap without end. */
+  /** Whether the guard must judge a harmless text. After a failure it must, otherwise it could flap forever. */
   readonly prove: boolean;
   readonly signal: AbortSignal;
 }

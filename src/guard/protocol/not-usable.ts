@@ -2,7 +2,9 @@ import { CallError, type Fault, type OutReason } from './call-error.ts';
 import type { CallOptions } from './connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
-/** The endpoint cannot be used. `fatal`: retrying does not help. `detail`: a message for users. */
+/**
+ * Thrown if the endpoint cannot be used. `fatal` means that retrying does not help. `detail` is a message for users.
+ */
 export class NotUsable extends Error {
   override readonly name = 'NotUsable';
   readonly reason: OutReason;
@@ -15,14 +17,17 @@ export class NotUsable extends Error {
   }
 }
 
-/** A guard whose answer to a harmless text is not a verdict. `prove`: it is known to be a guard, and may recover. */
+/**
+ * The error for a guard whose answer to a harmless text is not a verdict. With `prove`, it is known to be a guard, and
+ * may recover.
+ */
 export function failsHarmlessText(prove: boolean, detail: string): NotUsable {
   return prove
     ? new NotUsable('fails on harmless text', false, detail)
     : new NotUsable('not a guard', true, detail);
 }
 
-/** Reasons that a wrong setting causes, unless the guard has been in use before, with their messages. */
+/** Messages for reasons caused by a wrong setting, unless the guard has been in use before. */
 const WRONG_SETTING: Partial<Record<OutReason, string>> = {
   'unknown model': `it has no model ${MODEL_NAME}`,
   'unknown path': 'it has no such path: name the base address of the guard, before /v1 or /v2',
@@ -36,7 +41,7 @@ export function mayReturn(reason: OutReason): boolean {
   return reason in WRONG_SETTING;
 }
 
-/** Translates an error of a call that judges nothing into what it means for the endpoint. */
+/** Converts an error of a call that judges nothing to its meaning for the endpoint. */
 export function notUsable(error: unknown, { signal }: Pick<CallOptions, 'signal'>): unknown {
   if (!(error instanceof CallError) || signal.aborted) return error;
   const { fault } = error;

@@ -1,6 +1,6 @@
 /**
- * Parses the JSON of a guard. Undefined if it is not JSON, or if an object in it has a key twice: then the guard said two
- * things, and `JSON.parse` would keep the second.
+ * Parses the JSON of a guard. Undefined if it is not JSON, or if an object in it has a duplicate key: the reply is then
+ * ambiguous, and `JSON.parse` would keep the second value.
  */
 export function parseReply(text: string): unknown {
   let value: unknown;
@@ -12,7 +12,7 @@ export function parseReply(text: string): unknown {
   return countWrittenKeys(text) === countKeys(value) ? value : undefined;
 }
 
-/** Keys in a valid JSON text: every colon outside of a string follows one. */
+/** Counts the keys in a valid JSON text: every colon outside of a string follows one. */
 function countWrittenKeys(text: string): number {
   let keys = 0;
   let isInString = false;

@@ -6,8 +6,8 @@ import type { CallOptions } from './connection.ts';
 const TIMEOUT_MS = 5000;
 
 /**
- * Connects to a host and port over TCP, closes that connection at once, and resolves to the IP address that took it.
- * Rejects with `CallError`, or with the signal's reason.
+ * Connects to a host and port over TCP, closes that connection at once, and resolves to the IP address that accepted
+ * it. Rejects with `CallError`, or with the signal's reason.
  */
 export function reachHost(
   { host, port }: { readonly host: string; readonly port: number },
@@ -36,7 +36,7 @@ export function reachHost(
       settle();
       resolve(ip);
     });
-    // Stays for good: a socket that is destroyed may still report why.
+    // Never removed: a socket that is destroyed may still report an error.
     socket.on('error', () => fail(unreached()));
   });
 }

@@ -7,7 +7,7 @@ interface FileType {
   readonly type: string;
 }
 
-/** File types of normal form, and of originals. */
+/** File types of the normalized format, and of originals. */
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, type: FileType])[] = [
   ['png', { extension: 'png', type: 'image/png' }],
   ['jpeg', { extension: 'jpg', type: 'image/jpeg' }],
@@ -23,14 +23,14 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, type: FileType])[] = [
 
 const UNKNOWN: FileType = { extension: 'bin', type: 'application/octet-stream' };
 
-/** The media type of an image or a clip, by its first bytes. */
+/** The media type of an image or an audio clip, by its first bytes. */
 export function mediaType(bytes: Buffer): string {
   return (findByMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN).type;
 }
 
 /**
- * A multipart/form-data body (RFC 7578) with one file in the field `file`. Its file name comes from the magic bytes, since
- * guards may go by the extension. The user's file name is never sent.
+ * Builds a multipart/form-data body (RFC 7578) with one file in the field `file`. Its file name comes from the magic
+ * bytes, since guards may go by the extension. The user's file name is never sent.
  */
 export function fileForm(bytes: Buffer): HttpBody {
   const { extension, type } = findByMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN;

@@ -15,9 +15,9 @@ const verdict = z.object({
 });
 
 /**
- * The answer in a REST verdict; null when the body is not one. It has no scores of categories. Flags that are set count
- * even if the content as a whole is not flagged. A key that is not of the taxonomy in any spelling is kept as received, if
- * it is a plausible name.
+ * Reads the answer in a REST verdict; null when the body is not one. It has no category scores. Set flags count even if
+ * the content as a whole is not flagged. A key that is not in the taxonomy in any spelling is kept as received, if it
+ * is a plausible name.
  */
 export function decodeVerdict(body: Buffer): Answer | null {
   const parsed = verdict.safeParse(parseReply(body.toString('utf8')));
@@ -35,7 +35,7 @@ export function decodeVerdict(body: Buffer): Answer | null {
   };
 }
 
-/** Not `z.record`, which drops the key `__proto__` and with it a flag. */
+/** Replaces `z.record`, which drops the key `__proto__` and with it a flag. */
 function areFlags(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const entries = Object.entries(value);
@@ -45,7 +45,7 @@ function areFlags(value: unknown): boolean {
   );
 }
 
-/** Known keys in the order of the taxonomy, then the others in the order received. */
+/** Sorts known keys by the taxonomy, followed by the others in the order received. */
 function inOrder(keys: ReadonlySet<string>): string[] {
   const known: readonly string[] = CATEGORY_KEYS;
   return [...known.filter((key) => keys.has(key)), ...[...keys].filter((key) => !known.includes(key))];

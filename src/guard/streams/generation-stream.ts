@@ -27,9 +27,9 @@ export interface VerdictArrival {
   readonly verdict: StreamVerdict;
   /** Null if replies do not name one. */
   readonly modelVersion: string | null;
-  /** Chunks sent and not covered by the verdict; 0 for one that repeats an earlier one. */
+  /** Chunks sent but not covered by the verdict; 0 for a verdict that repeats an earlier one. */
   readonly lagChunks: number;
-  /** Longest wait of a chunk that this verdict is the first to cover; 0 if it covers no new chunk. */
+  /** Longest wait of the chunks that this verdict is the first to cover; 0 if it covers no new chunk. */
   readonly lagMs: number;
 }
 
@@ -57,9 +57,9 @@ interface Waiter {
  *              └───────────────────────────┴─────────────────────────────────────┘
  *                error from the server, a reply against the contract, no progress in time, abort, close()
  *
- * `timeoutMs` limits how long the server makes no progress while it must: from the end of the stream, or while a message
- * cannot be sent, until a verdict judges more or the message is taken. Verdicts given before an error are valid. The
- * transport is closed on every way into Terminated.
+ * `timeoutMs` limits how long the server may make no progress while it must: from the end of the stream, or while a
+ * message cannot be sent, until a verdict judges more or the message is taken. Verdicts given before an error are
+ * valid. The transport is closed on every way into Terminated.
  */
 export class GenerationStream {
   /** Resolves after the final verdict; rejects with `CallError`, or with the signal's reason. */
@@ -67,11 +67,11 @@ export class GenerationStream {
   readonly #options: GenerationStreamOptions;
   readonly #transport: StreamTransport;
   readonly #verdicts = new VerdictSequence();
-  /** When each chunk without a verdict was sent, by `performance.now()`. */
+  /** Send times of the chunks without a verdict, by `performance.now()`. */
   readonly #unjudged = new Fifo<number>();
   readonly #abort = (): void => this.#terminate(this.#options.signal.reason as Error);
   #state: 'open' | 'final' | 'terminated' = 'open';
-  /** Messages sent, and the seq of the next. */
+  /** Messages sent, which is also the seq of the next. */
   #sent = 0;
   /** Whether the transport took everything. */
   #drained = true;
@@ -99,7 +99,7 @@ export class GenerationStream {
     });
   }
 
-  /** Sends the next chunk. Resolves when the transport took it. One call at a time. */
+  /** Sends the next chunk. Resolves when the transport took it. Must not be called concurrently. */
   async send(chunk: string): Promise<void> {
     if (chunk === '') throw new GuardStreamError('INVALID_ARGUMENT', 'a chunk is empty');
     this.#assertOpen();
@@ -169,7 +169,7 @@ export class GenerationStream {
       this.#terminate(invalidReply(fault));
       return;
     }
-    // The closing message has a seq of its own and no chunk.
+    // The closing message has its own seq and no chunk.
     const covered = this.#unjudged.take(verdict.processedUntilSeq - before);
     const lagMs = covered[0] === undefined ? 0 : performance.now() - covered[0];
     const lagChunks = covered.length === 0 ? 0 : this.#unjudged.size;
@@ -190,7 +190,7 @@ export class GenerationStream {
     );
   }
 
-  /** After the final verdict, only an unexpected message counts as an error. */
+  /** Handles a failure. After the final verdict, only an unexpected message counts as an error. */
   #fail(error: CallError): void {
     const { fault } = error;
     const isInvalid = fault.kind === 'refused' && fault.code === 'INVALID_REPLY';

@@ -6,14 +6,14 @@ export class GuardStreamError extends Error {
   override readonly name = 'GuardStreamError';
   readonly status: StatusName;
 
-  /** `message`: our own words, never text from the guard. */
+  /** `message` is in our own words, never text from the guard. */
   constructor(status: StatusName, message: string) {
     super(message);
     this.status = status;
   }
 }
 
-/** Translates a failed call for the caller of a stream. Returns other errors unchanged. */
+/** Converts the error of a failed call for the caller of a stream. Returns other errors unchanged. */
 export function toStreamError(error: unknown): unknown {
   return error instanceof CallError ? new GuardStreamError(statusOf(error.fault), error.message) : error;
 }

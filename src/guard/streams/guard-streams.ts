@@ -6,14 +6,14 @@ import { InteractiveStream } from './interactive-stream.ts';
 import { ReplayLog } from './replay-log.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
-/** Streams open at a time at one endpoint. The capacity of a guard is not known, and is found by trial. */
+/** Initial max of streams open at one endpoint. The capacity of a guard is not known, and is found by trial. */
 const INITIAL_STREAMS = 8;
 const MIN_STREAMS = 2;
 const MAX_STREAMS = 64;
 
 /**
- * Chunks a replay sends ahead of the verdicts, or twice its cadence if that is more. A guard may ignore the cadence it is
- * asked for: it still gives verdicts if its own is no longer than this.
+ * Max chunks that a replay sends ahead of the verdicts, or twice its cadence if that is more. A guard may ignore the
+ * requested cadence: it still gives verdicts if its own is no longer than this.
  */
 const MAX_AHEAD = 64;
 
@@ -33,9 +33,9 @@ export class GuardStreams {
   }
 
   /**
-   * Judges a recorded generation: replays it from its start on one stream, as fast as the guard judges it. The answer is
-   * the final verdict and what the earlier ones found. `timeoutMs` limits waits without progress, see `GenerationStream`,
-   * not the whole generation. Rejects with `CallError`, or with the signal's reason.
+   * Judges a recorded generation: replays it from its start on one stream, as fast as the guard judges it. The answer
+   * is the final verdict and the findings of the earlier ones. `timeoutMs` limits waits without progress, see
+   * `GenerationStream`, not the whole generation. Rejects with `CallError`, or with the signal's reason.
    */
   async replay({ prompt, chunks, cadenceChunks }: GenerationRequest, options: CallOptions): Promise<Reply> {
     const log = new ReplayLog(chunks.length);

@@ -10,7 +10,7 @@ const MAX_AHEAD = 1024;
 /** Max verdicts kept for a caller that reads slowly. */
 const MAX_WAITING = 256;
 
-/** A stream for a caller that sends the text as it is generated. `timeoutMs`: as `GenerationStream` says. */
+/** A stream for a caller that sends the text as it is generated. For `timeoutMs`, see `GenerationStream`. */
 export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdict> {
   readonly verdicts: AsyncIterable<StreamVerdict> = this;
   /** Resolves when the stream is over, with null or with the original error. */
@@ -68,7 +68,10 @@ export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdi
     }
   }
 
-  /** A later verdict covers the text of an earlier one, so the last one that waits makes way for the next. */
+  /**
+   * Queues a verdict. A later verdict covers the text of an earlier one, so when the queue is full, the last one is
+   * replaced.
+   */
   #add(verdict: StreamVerdict): void {
     if (this.#waiting.length === MAX_WAITING) this.#waiting.pop();
     this.#waiting.push(verdict);

@@ -3,7 +3,7 @@ import type { Answer } from '../protocol/answer.ts';
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import type { VerdictArrival } from './generation-stream.ts';
 
-/** The verdicts on one replayed generation, summed up as they arrive. */
+/** Summarizes the verdicts on one replayed generation as they arrive. */
 export class ReplayLog {
   readonly #chunks: number;
   #last: StreamVerdict | null = null;
@@ -14,7 +14,7 @@ export class ReplayLog {
   #modelVersion: string | null = null;
   #versionsDiffer = false;
 
-  /** `chunks`: number of chunks in the whole generation, at least one. */
+  /** `chunks` is the number of chunks in the whole generation, at least one. */
   constructor(chunks: number) {
     this.#chunks = chunks;
   }
@@ -23,7 +23,7 @@ export class ReplayLog {
     if (this.#last !== null && modelVersion !== this.#modelVersion) this.#versionsDiffer = true;
     this.#modelVersion = modelVersion;
     this.#last = verdict;
-    // A verdict may also cover the closing message, which has a seq of its own.
+    // A verdict may also cover the closing message, which has its own seq.
     const seq = Math.min(verdict.processedUntilSeq, this.#chunks - 1);
     if (verdict.needsCaution) this.#firstCautionSeq ??= seq;
     if (verdict.flagged) this.#firstFlaggedSeq ??= seq;
@@ -36,7 +36,10 @@ export class ReplayLog {
     return this.#versionsDiffer ? null : this.#modelVersion;
   }
 
-  /** The answer after the final verdict, flagged if any verdict was. Null if that has no score, which a recorded verdict needs. */
+  /**
+   * The answer after the final verdict, flagged if any verdict was. Null if the final verdict has no score, which a
+   * recorded verdict needs.
+   */
   answer(): Answer | null {
     const final = this.#last;
     if (final === null || final.score === null) return null;

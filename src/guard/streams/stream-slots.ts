@@ -14,7 +14,7 @@ export class StreamSlots {
     return this.#open;
   }
 
-  /** Whether one more may be opened. One always may. */
+  /** Whether one more may be opened. The first one always may. */
   get isFree(): boolean {
     if (this.concurrency === null) return false;
     return this.#open === 0 || this.#open + 1 <= this.concurrency.limit;

@@ -3,7 +3,7 @@ import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-mess
 
 /** Events that a transport reports to the stream it carries. Never called while the transport connects or takes a message. */
 export interface StreamEvents {
-  /** A verdict arrived. `modelVersion`: model version of its reply; null if replies do not name one. */
+  /** A verdict arrived. `modelVersion` is the model version of its reply; null if replies do not name one. */
   verdict(verdict: StreamVerdict, modelVersion: string | null): void;
   /** Everything written was taken, after a `write` that returned false. */
   drained(): void;
@@ -13,13 +13,13 @@ export interface StreamEvents {
   failed(error: CallError): void;
 }
 
-/** One moderation stream on the wire. The message with `endOfStream` is the last that is written. */
+/** One moderation stream on the wire. The message with `endOfStream` is the last one written. */
 export interface StreamTransport {
-  /** Sends a message. Returns false if the next one must wait for `drained`, which bounds what is not yet sent. */
+  /** Sends a message. Returns false if the next one must wait for `drained`, which bounds the unsent data. */
   write(request: StreamRequest): boolean;
   /** Ends the stream at once and releases its connection or call. No event follows. Idempotent. */
   close(): void;
 }
 
-/** Starts a stream. It need not be connected yet: a connection that fails is reported as `failed`. */
+/** Starts a stream. It need not be connected yet: a failed connection is reported as `failed`. */
 export type ConnectStream = (events: StreamEvents) => StreamTransport;

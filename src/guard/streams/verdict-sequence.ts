@@ -1,8 +1,8 @@
 import { NOTHING_JUDGED, type StreamVerdict } from '../tensors/stream/stream-messages.ts';
 
 /**
- * Max verdicts in a row that judge nothing new: enough for a cadence of 10 ms while a generator pauses for a quarter of an
- * hour, and an end to a server that floods the client.
+ * Max consecutive verdicts that judge nothing new: enough for a cadence of 10 ms while a generator pauses for a quarter
+ * of an hour, but a limit for a server that floods the client.
  */
 const MAX_REPEATS = 100_000;
 
@@ -30,7 +30,7 @@ export class VerdictSequence {
     return this.#final;
   }
 
-  /** Adds the next verdict. Returns what is wrong with it, or null. */
+  /** Adds the next verdict. Returns a description of its error, or null. */
   add(verdict: StreamVerdict, sent: SendProgress): string | null {
     const fault = this.#faultOf(verdict, sent);
     if (fault !== null) return fault;

@@ -12,23 +12,23 @@ export const MAX_BATCH_BYTES = 1024 * 1024;
 export const WINDOW_BATCHES = 16;
 
 /**
- * Waiting tasks that may share a batch: all of one kind, with one limit of rows. A guard pads the rows of a batch to the
- * longest one, so batches hold texts of similar length. The oldest tasks are sorted by length, one window at a time, and
- * cut into batches. The next window is opened when the last one is empty, so no task waits longer than for the windows of
- * the tasks that arrived before it.
+ * Waiting tasks that may share a batch: all of one kind, with one limit of rows. A guard pads the rows of a batch to
+ * the longest one, so batches contain texts of similar length. The oldest tasks are sorted by length, one window at a
+ * time, and cut into batches. The next window is opened when the last one is empty, so no task waits longer than for
+ * the windows of the tasks that arrived before it.
  */
 export class BatchLane {
   readonly requestKind: RequestKind;
   readonly #maxRows: number;
   readonly #arrived = new Fifo<Task>();
-  /** Sorted by length. Those from `#from` up to `#to` are still waiting. */
+  /** Sorted by length. Those from `#from` up to, not including, `#to` are still waiting. */
   #window: Task[] = [];
   #from = 0;
   #to = 0;
   #windowSince = 0;
   #longestNext = false;
 
-  /** `maxRows`: limit of one batch, whatever the guard takes. */
+  /** `maxRows` is the limit of one batch, whatever the guard takes. */
   constructor(requestKind: RequestKind, maxRows: number) {
     this.requestKind = requestKind;
     this.#maxRows = maxRows;
@@ -38,7 +38,7 @@ export class BatchLane {
     return this.#to - this.#from + this.#arrived.size;
   }
 
-  /** `Task.arrival` of its oldest task, which decides its turn among lanes; infinite when it is empty. */
+  /** `Task.arrival` of its oldest task, which determines its turn among lanes; infinite when it is empty. */
   get since(): number {
     if (this.#from < this.#to) return this.#windowSince;
     return this.#arrived.first?.arrival ?? Number.POSITIVE_INFINITY;
@@ -54,8 +54,8 @@ export class BatchLane {
   }
 
   /**
-   * The next batch: up to `batchRows` tasks and MAX_BATCH_BYTES; a larger task goes alone. Empty only when the lane is.
-   * Alternates between the short and the long end, so latencies of successive batches even out.
+   * Takes the next batch: up to `batchRows` tasks and MAX_BATCH_BYTES; a larger task goes alone. Empty only when the
+   * lane is. Alternates between the short and the long end, so latencies of successive batches even out.
    */
   take(maxRows: number): Task[] {
     const limit = this.batchRows(maxRows);
@@ -66,7 +66,7 @@ export class BatchLane {
     else this.#from += rows;
     this.#longestNext = !this.#longestNext;
     const batch = this.#window.slice(start, start + rows);
-    // The content of tasks must not outlive them here.
+    // Releases the tasks: their content must not outlive them here.
     if (this.#from === this.#to) this.#window = [];
     return batch;
   }
@@ -79,7 +79,9 @@ export class BatchLane {
     this.#to = this.#window.length;
   }
 
-  /** Takes whole batches if there are any: the remainder finds closer lengths in the next window. */
+  /**
+   * Opens a window of whole batches if there are enough tasks: the remainder finds closer lengths in the next window.
+   */
   #openWindow(rows: number): void {
     const windowSize = rows > 1 ? WINDOW_BATCHES * rows : 1;
     const available = Math.min(windowSize, this.#arrived.size);
@@ -91,7 +93,7 @@ export class BatchLane {
     this.#longestNext = false;
   }
 
-  /** How many of `rows` tasks, from the end that is next, fit into MAX_BATCH_BYTES; at least one. */
+  /** Number of tasks, up to `rows` and from the end that is next, that fit into MAX_BATCH_BYTES; at least one. */
   #rowsThatFit(rows: number): number {
     let bytes = 0;
     for (let row = 0; row < rows; row++) {

@@ -3,7 +3,7 @@ import type { Task, TaskState } from './task.ts';
 
 /**
  * The turns of one conversation, judged in order. Invariant: at most one turn is active. The next turn is sent when the
- * previous one has been answered, so that the guard can reuse its KV cache.
+ * previous one has been answered, so the guard can reuse its KV cache.
  */
 export class Conversation {
   readonly #turns: Task[] = [];
@@ -15,7 +15,7 @@ export class Conversation {
   #measured = 0;
   #bytes = 0;
 
-  /** Appends a turn, which is idle. Returns its size in bytes: each turn sends all messages up to its own. */
+  /** Appends an idle turn. Returns its size in bytes: each turn sends all messages up to its own. */
   add(turn: Task): number {
     const { request } = turn;
     if (request.requestType !== 'multiturn') throw new Error('a turn is not of a conversation');
@@ -28,14 +28,14 @@ export class Conversation {
     return this.#bytes;
   }
 
-  /** The state of a turn changed; it was `before`. */
+  /** Called when the state of a turn changed from `before`. */
   changed(turn: Task, before: TaskState): void {
     if (before === 'active') this.#active--;
     if (turn.state === 'active') this.#active++;
     else if (turn.state === 'idle') this.#from = Math.min(this.#from, this.#places.get(turn)!);
   }
 
-  /** The turn to send now: the first idle one, if no turn is active. */
+  /** The turn to send now: the first idle one if no turn is active. */
   next(): Task | null {
     if (this.#active > 0) return null;
     while (this.#from < this.#turns.length && this.#turns[this.#from]!.state !== 'idle') this.#from++;

@@ -3,7 +3,7 @@ import type { GuardRequest } from '../../domain/request.ts';
 import { Conversation } from './conversation.ts';
 import { Task, type TaskOwner } from './task.ts';
 
-/** One call of `judge`: makes its tasks, and collects their outcomes, which arrive in any order. */
+/** One call of `judge`: creates its tasks, and collects their outcomes, which arrive in any order. */
 export class Judging implements TaskOwner {
   readonly promise: Promise<Outcome[]>;
   /** The tasks to place now; only the first turn of a conversation. */
@@ -14,7 +14,7 @@ export class Judging implements TaskOwner {
   #resolve!: (outcomes: Outcome[]) => void;
   #reject!: (error: unknown) => void;
 
-  /** `session`: prefix of the guard's cache session ids. `number`: another one each time. */
+  /** `session` is the prefix of the guard's cache session ids. `number` returns a new number on each call. */
   constructor(requests: readonly GuardRequest[], session: string, number: () => number) {
     this.#outcomes = new Array<Outcome>(requests.length);
     this.#missing = requests.length;
@@ -44,7 +44,7 @@ export class Judging implements TaskOwner {
     this.#reject(error);
   }
 
-  /** One task per request, task i having index i. */
+  /** Creates one task per request; task i has index i. */
   #makeTasks(requests: readonly GuardRequest[], session: string, number: () => number): Task[] {
     const conversations = new Map<number, Conversation>();
     const tasks: Task[] = [];
@@ -52,7 +52,7 @@ export class Judging implements TaskOwner {
       const isConversation = request.requestType === 'multiturn';
       const first = isConversation ? request.conversation : null;
       if (first === null) {
-        // Only conversations use the guard's cache. One that is judged once gets a cache session of its own.
+        // Only conversations use the guard's cache. A conversation that is judged once gets its own cache session.
         const own = isConversation ? `${session}-item-${number()}` : '';
         tasks.push(new Task(this, index, request, own, null));
         continue;

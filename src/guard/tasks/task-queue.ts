@@ -13,7 +13,7 @@ export interface Demand {
 
 /** The next request; its tasks stay queued until taken. */
 export interface Offer {
-  /** Max rows it can have. How many it has is known once it is taken. */
+  /** Max rows it can have. The actual number is known once it is taken. */
   readonly rows: number;
   take(): Task[];
 }
@@ -39,7 +39,7 @@ export class TaskQueue {
     return waiting;
   }
 
-  /** Does nothing if the task already waits here. */
+  /** Adds a task, unless it already waits here. */
   add(task: Task): void {
     if (task.arrival !== null) return;
     task.arrival = this.#arrivals++;
@@ -68,7 +68,7 @@ export class TaskQueue {
 
   /**
    * The next request for a guard with this demand; null when nothing is due. A batch that is not full is due if the
-   * demand says so, or once enough tasks have arrived since its first one that waiting longer would be unfair.
+   * demand says so, or once so many tasks have arrived since its first one that waiting longer would be unfair.
    */
   next({ maxRows, partial, takes }: Demand): Offer | null {
     let oldest: BatchLane | null = null;

@@ -26,7 +26,7 @@ export interface TaskOwner {
   settle(index: number, outcome: Outcome): void;
 }
 
-/** One item, or one part of an item, on its way to an outcome. */
+/** An item, or a part of one, on its way to an outcome. */
 export class Task implements RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
@@ -39,13 +39,13 @@ export class Task implements RequestRow {
   arrival: number | null = null;
   /** Failed attempts that count. */
   attempts = 0;
-  /** Answers discarded because it was not known which model gave them. */
+  /** Answers discarded because the model that gave them was unknown. */
   rejudged = 0;
   /** Times it was in flight when the endpoint went down, since a guard last judged it. */
   drops = 0;
   /** Timeouts that do not count as attempts yet, because another item may have caused them. */
   timeouts = 0;
-  /** Times it was the first item of a request that was turned away as overload or by a rate limit. */
+  /** Times it was the first item of a request rejected as overload or by a rate limit. */
   turnedAway = 0;
   /** Max rows of a batch it may be part of. */
   maxRows = Number.POSITIVE_INFINITY;
@@ -80,12 +80,12 @@ export class Task implements RequestRow {
     this.conversation?.changed(this, before);
   }
 
-  /** Whether nothing waits for its outcome any more. */
+  /** Whether its outcome is no longer needed. */
   get abandoned(): boolean {
     return this.#owner.over;
   }
 
-  /** A guard has judged it, so it does not bring guards down, even if it must be judged again. */
+  /** Called when a guard has judged it: it does not bring guards down, even if it must be judged again. */
   clearSuspicion(): void {
     this.drops = 0;
     this.timeouts = 0;
@@ -93,9 +93,9 @@ export class Task implements RequestRow {
   }
 
   /**
-   * The task timed out. That counts as an attempt only if it was alone in flight; then its earlier timeouts count as well.
-   * `overtaken`: requests sent later were answered, so it probably did not wait behind another one. Such a task is sent
-   * alone only for its last attempt.
+   * Notes a timeout. It counts as an attempt only if the task was alone in flight; its earlier timeouts then count too.
+   * `overtaken` means that requests sent later were answered, so it probably did not wait behind another one. Such a
+   * task is sent alone only for its last attempt.
    */
   noteTimeout(overtaken: boolean): void {
     this.timeouts++;
@@ -114,8 +114,8 @@ export class Task implements RequestRow {
   }
 
   /**
-   * Ends the item as an error. `counted`: whether the last attempt is not yet included in `attempts`. `answer`: see
-   * `CallError`; null where it adds nothing to the code.
+   * Ends the item as an error. `counted` tells whether the last attempt is not yet included in `attempts`. For
+   * `answer`, see `CallError`; null if it adds nothing to the code.
    */
   settleError(code: ItemCode, endpoint: string | null, counted: boolean, answer: string | null = null): void {
     const message = messageOf(code);
@@ -145,7 +145,7 @@ export class Task implements RequestRow {
   }
 }
 
-/** The message in the record for requests that no guard takes. */
+/** Message in the record for requests that no guard takes. */
 export function notTaken(request: GuardRequest | OptionalKind): string {
   const requestType = 'requestType' in request ? request.requestType : 'prompt';
   const { modality } = request;
@@ -156,7 +156,10 @@ export function notTaken(request: GuardRequest | OptionalKind): string {
   return `none of the guards takes ${what}: over REST a guard judges prompts only`;
 }
 
-/** The message in the record for each code a guard can cause. Fixed texts, since a guard's own can quote content. */
+/**
+ * Message in the record for each code that a guard can cause. The texts are fixed, since a guard's own can quote
+ * content.
+ */
 export function messageOf(code: ItemCode): string {
   switch (code) {
     case 'MISSING_PAYLOAD':

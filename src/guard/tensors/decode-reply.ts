@@ -9,9 +9,9 @@ const INT32_BYTES = 4;
 const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const;
 
 /**
- * The answers in a reply to a request of `rows` rows; answer i is that of row i. An answer is null if its scores are
- * not probabilities (not finite, or outside 0 to 1). The result is null if the reply cannot be mapped to rows: an output
- * is missing, duplicated, or has the wrong data type, shape or length. Shapes for N rows, batched:
+ * Decodes the answers in a reply to a request of `rows` rows; answer i belongs to row i. An answer is null if its
+ * scores are not probabilities (not finite, or outside 0 to 1). The result is null if the reply cannot be mapped to
+ * rows: an output is missing, duplicated, or has the wrong data type, shape or length. Shapes for N rows, batched:
  *
  *   SCORE               FP32   [N,1]    required
  *   FLAGGED             BOOL   [N,1]    required
@@ -19,12 +19,12 @@ const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const
  *   SUBCATEGORY_FLAGS   BOOL   [N,13]   in the order of the taxonomy
  *   CACHE_USAGE         INT32  [N,8]    conversations only; kept with `withUsage`, checked always
  *
- * Not batched they have no first dimension: [1], [13], [8]. An optional output may also be empty: [N,0] or [0].
+ * Unbatched, they have no first dimension: [1], [13], [8]. An optional output may also be empty: [N,0] or [0].
  *
- * Trap: absent subcategories are not zeros. The contract populates them only for flagged requests whose probe is loaded,
- * so they count as absent when the scores are missing, all zero or all NaN. One NaN among numbers is one probe that is
- * not loaded. A flag that is set counts. If an answer is not flagged, its scores count if all are probabilities, and
- * its flags only with such scores: some guards answer all scores for every item.
+ * TRAP: absent subcategories are not zeros. The contract populates them only for flagged requests whose probe is
+ * loaded, so they count as absent when the scores are missing, all zero or all NaN. One NaN among numbers stands for a
+ * probe that is not loaded. Set flags count. If an answer is not flagged, its scores count if all are probabilities,
+ * and its flags only with such scores: some guards return all scores for every item.
  */
 export function decodeReply(
   reply: InferResponse,
@@ -108,7 +108,9 @@ function populatedFlags(flags: Buffer | null, from: number, scoresPopulated: boo
   return set.length > 0 || scoresPopulated ? set : null;
 }
 
-/** Finds outputs by name and checks them. `valid` becomes false with the first that does not match its declaration. */
+/**
+ * Finds outputs by name and checks them. `valid` becomes false at the first one that does not match its declaration.
+ */
 class OutputReader {
   readonly #reply: InferResponse;
   readonly #rows: number;
@@ -127,10 +129,7 @@ class OutputReader {
     }
   }
 
-  /**
-   * The raw elements, `width` per row, a BOOL being 0 or 1. Null when the output is missing or has no elements, or when
-   * it is invalid.
-   */
+  /** The raw elements, `width` per row; a BOOL is 0 or 1. Null when the output is missing, empty or invalid. */
   read(name: string, datatype: keyof typeof ELEMENT_BYTES, width: number): Buffer | null {
     const index = this.#indices.get(name);
     if (index === undefined || !this.valid) return null;

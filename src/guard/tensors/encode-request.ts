@@ -10,7 +10,7 @@ import {
 import { MODEL_NAME, type InferRequest, type WireTensor } from './protocol.ts';
 import { base64Length, encodeBase64, encodeBooleans, encodeStrings } from './raw.ts';
 
-/** Input with the prompt of a `response` request. The contract does not say which one it is. */
+/** Input for the prompt of a `response` request, which the contract does not specify. */
 const PROMPT_OF_RESPONSE_INPUT = 'TEXT';
 
 /**
@@ -29,8 +29,8 @@ export type RequestKind =
   | 'audio-with-transcript';
 
 /**
- * Kinds that are sent in batches. Conversations, whose MESSAGES differ in shape, and images and clips, which are large, are
- * sent alone: the server's dynamic batcher combines their requests.
+ * Kinds that are sent in batches. Conversations, whose MESSAGES differ in shape, and images and audio clips, which are
+ * large, are sent alone: the server's dynamic batcher combines their requests.
  */
 export function isBatchable(requestKind: RequestKind): boolean {
   return requestKind === 'prompt' || requestKind === 'response' || requestKind === 'response-with-prompt';
@@ -60,7 +60,7 @@ export function requestKindOf(request: GuardRequest): RequestKind {
   }
 }
 
-/** Size of a request's content in a message, in bytes: texts in UTF-8, images and clips in base64. */
+/** Size of a request's content in a message, in bytes: texts in UTF-8, images and audio clips in base64. */
 export function contentBytes(request: GuardRequest): number {
   const bytes = requestBytes(request);
   if (request.modality === 'text') return bytes;
@@ -73,7 +73,7 @@ export interface TensorLayout {
   readonly batched: boolean;
 }
 
-/** One request, and its cache session: sent as SESSION_ID with conversations only, else empty. */
+/** One request, and its cache session, which is sent as SESSION_ID with conversations only and otherwise empty. */
 export interface RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
@@ -88,7 +88,7 @@ export interface RequestRow {
  *   IMAGE, AUDIO                                              BYTES  [1,1], base64
  *   MESSAGES                                                  BYTES  [1,turns,2], a row being [role, content]
  *
- * Not batched they have no first dimension: [1], and [turns,2].
+ * Unbatched, they have no first dimension: [1], and [turns,2].
  */
 export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout, id = ''): InferRequest {
   const tensors = new TensorList(rows.length, layout);
@@ -116,7 +116,7 @@ export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout,
   return tensors.request(id);
 }
 
-/** The `version` request: asks for the hashes of the deployed artifacts, and moderates nothing. */
+/** Encodes the `version` request, which asks for the hashes of the deployed artifacts and moderates nothing. */
 export function encodeVersionRequest(layout: TensorLayout, id = ''): InferRequest {
   const tensors = new TensorList(1, layout);
   tensors.constant('REQUEST_TYPE', 'version');

@@ -11,7 +11,7 @@ const CONVERSION: IConversionOptions = {
   objects: true,
 };
 
-/** The definition of a service, for a client or a server, from one of the proto files of this package. */
+/** Loads the definition of a service, for a client or a server, from one of the proto files of this package. */
 export function loadProtoService(file: string, service: string): ServiceDefinition {
   const path = createRequire(import.meta.url).resolve(`#proto/${file}`);
   const root = new protobuf.Root().loadSync(path, { keepCase: true }).resolveAll();

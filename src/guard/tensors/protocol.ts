@@ -1,6 +1,6 @@
 /**
- * Messages of proto/grpc_service.proto as `loadProtoService` decodes them: int64 as number, missing fields set to defaults. No library
- * here: the contract of the embedded guard's server shares these with every transport.
+ * Messages of proto/grpc_service.proto as `loadProtoService` decodes them: int64 as number, missing fields set to
+ * defaults. Imports no library: the contract of the embedded guard's server shares these with every transport.
  */
 
 /** Model name in the guard's contract. */
@@ -10,8 +10,8 @@ export const MODEL_NAME = 'guard';
 export const CACHE_USAGE_WIDTH = 8;
 
 /**
- * The order of the counts in a row of CACHE_USAGE. The contract names these seven and leaves their order open; the
- * eighth value has no meaning.
+ * Order of the counts in a row of CACHE_USAGE. The contract names these seven and leaves their order open; the eighth
+ * value has no meaning.
  */
 export const CACHE_USAGE_ORDER = [
   'messageHits',
@@ -67,7 +67,10 @@ export interface InferResponse {
   readonly raw_output_contents: readonly Buffer[];
 }
 
-/** The reply to ModelMetadata, as far as a client reads it. Shapes include the batch dimension of a model that batches. */
+/**
+ * The fields of the reply to ModelMetadata that a client reads. Shapes include the batch dimension of a model that
+ * batches.
+ */
 export interface WireModelMetadata {
   readonly inputs: readonly WireTensor[];
   readonly outputs: readonly WireTensor[];

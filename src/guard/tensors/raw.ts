@@ -3,7 +3,7 @@
  * padding. An element of a BYTES tensor is a uint32 length followed by its bytes. A BOOL is one byte, 0 or 1.
  */
 
-/** A BYTES tensor of strings, in UTF-8. */
+/** Encodes a BYTES tensor of strings, in UTF-8. */
 export function encodeStrings(values: readonly string[]): Buffer {
   let size = 0;
   for (const value of values) size += 4 + Buffer.byteLength(value);
@@ -17,7 +17,7 @@ export function encodeStrings(values: readonly string[]): Buffer {
   return raw;
 }
 
-/** A BYTES tensor of these elements. */
+/** Encodes a BYTES tensor of these elements. */
 export function encodeByteStrings(elements: readonly Buffer[]): Buffer {
   const raw = Buffer.allocUnsafe(elements.reduce((size, element) => size + 4 + element.length, 0));
   let at = 0;
@@ -29,7 +29,7 @@ export function encodeByteStrings(elements: readonly Buffer[]): Buffer {
   return raw;
 }
 
-/** A BYTES tensor of one element: the bytes in base64 (RFC 4648, padded, without line breaks). */
+/** Encodes a BYTES tensor of one element: the bytes in base64 (RFC 4648, padded, without line breaks). */
 export function encodeBase64(bytes: Buffer): Buffer {
   const length = base64Length(bytes.length);
   const raw = Buffer.allocUnsafe(4 + length);
@@ -43,7 +43,7 @@ export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** Number of elements in a BYTES tensor, without building a list of them. Null when the framing is invalid. */
+/** Counts the elements of a BYTES tensor without building a list of them. Null when the framing is invalid. */
 export function countBytes(raw: Buffer): number | null {
   let count = 0;
   let at = 0;
@@ -79,7 +79,7 @@ export function areBooleans(raw: Buffer): boolean {
   return true;
 }
 
-/** Null when a byte is neither 0 nor 1. */
+/** Decodes a BOOL tensor; null when a byte is neither 0 nor 1. */
 export function decodeBooleans(raw: Buffer): boolean[] | null {
   return areBooleans(raw) ? Array.from(raw, (byte) => byte === 1) : null;
 }
@@ -90,7 +90,7 @@ export function encodeFloats(values: ArrayLike<number>): Buffer {
   return raw;
 }
 
-/** Null when the bytes are not a whole number of FP32 elements. */
+/** Decodes an FP32 tensor; null when its length is not a multiple of the element size. */
 export function decodeFloats(raw: Buffer): Float32Array | null {
   if (raw.length % 4 !== 0) return null;
   const values = new Float32Array(raw.length / 4);
@@ -104,7 +104,7 @@ export function encodeInts(values: ArrayLike<number>): Buffer {
   return raw;
 }
 
-/** Null when the bytes are not a whole number of INT32 elements. */
+/** Decodes an INT32 tensor; null when its length is not a multiple of the element size. */
 export function decodeInts(raw: Buffer): Int32Array | null {
   if (raw.length % 4 !== 0) return null;
   const values = new Int32Array(raw.length / 4);

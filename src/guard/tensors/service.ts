@@ -13,8 +13,8 @@ import {
 let loaded: ServiceDefinition | undefined;
 
 /**
- * The definition of the service `inference.GRPCInferenceService` of KServe v2, for a client or a server. Reads the proto
- * files of this package once. A ModelInfer reply is decoded by `decodeInferResponse`.
+ * Loads the definition of the service `inference.GRPCInferenceService` of KServe v2, for a client or a server. Reads
+ * the proto files of this package once. A ModelInfer reply is decoded by `decodeInferResponse`.
  */
 export function loadService(): ServiceDefinition {
   return {
@@ -23,14 +23,14 @@ export function loadService(): ServiceDefinition {
   };
 }
 
-/** Throws MalformedMessage for a malformed ModelInferRequest. */
+/** Decodes a ModelInferRequest. Throws MalformedMessage. */
 export function decodeInferRequest(message: Buffer): ReceivedRequest {
   return receivedRequest(
     decodeSafely(() => library()['ModelInfer']!.requestDeserialize(message) as DecodedRequest),
   );
 }
 
-/** Throws MalformedMessage for a malformed ModelInferResponse, and for one with both raw and typed contents. */
+/** Decodes a ModelInferResponse. Throws MalformedMessage, also for one with both raw and typed contents. */
 export function decodeInferResponse(message: Buffer): InferResponse {
   return inferResponse(
     decodeSafely(() => library()['ModelInfer']!.responseDeserialize(message) as DecodedResponse),
@@ -57,7 +57,7 @@ export function decodeStreamInferResponse(message: Buffer): StreamReply {
   return { errorMessage, response: response && inferResponse(response) };
 }
 
-/** The library's error is not kept: its text could quote the message. */
+/** Drops the library's error: its text could quote the message. */
 function decodeSafely<T>(decode: () => T): T {
   try {
     return decode();

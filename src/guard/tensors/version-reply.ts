@@ -2,9 +2,9 @@ import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
 import type { InferResponse } from './protocol.ts';
 import { countBytes, decodeBytes } from './raw.ts';
 
-/** Max size of a version output that is read, in bytes. */
+/** Max size of a version output to read, in bytes. */
 const MAX_VERSION_BYTES = 1024 * 1024;
-/** Max strings in it, with one string per artifact. */
+/** Max strings in a version output, with one string per artifact. */
 const MAX_VERSION_ELEMENTS = 4096;
 
 const HASH_LENGTH = 64;
@@ -12,8 +12,9 @@ const HASH = /^[0-9a-f]{64}$/i;
 const PREFIX = 'sha256:';
 
 /**
- * The fingerprint in a `version` reply; null when there is none. The contract names neither the output nor its layout, so
- * the first BYTES output counts that holds a JSON object of artifact name to SHA-256, or lines of name and SHA-256.
+ * The fingerprint in a `version` reply; null when there is none. The contract names neither the output nor its layout,
+ * so this takes the first BYTES output with a JSON object of artifact name to SHA-256, or with lines of name and
+ * SHA-256.
  */
 export function decodeVersionReply(reply: InferResponse): Fingerprint | null {
   if (reply.outputs.length !== reply.raw_output_contents.length) return null;
@@ -58,7 +59,7 @@ function parseLines(text: string): Fingerprint | null {
   return makeFingerprint(entries);
 }
 
-/** `name hash`, `name: hash` or `name:hash`, the hash with or without the prefix `sha256:`. Null for anything else. */
+/** Parses `name hash`, `name: hash` or `name:hash`; the hash may have the prefix `sha256:`. Null for anything else. */
 function parseLine(line: string): [name: string, hash: string] | null {
   const hash = line.slice(-HASH_LENGTH);
   if (!HASH.test(hash)) return null;
@@ -70,7 +71,7 @@ function parseLine(line: string): [name: string, hash: string] | null {
   return bare === null ? null : [bare, hash];
 }
 
-/** The text before a trailing separator, a colon or white space. Null without one. */
+/** The text before a trailing separator, which is a colon or white space. Null if there is none. */
 function nameBefore(text: string): string | null {
   const trimmed = text.trimEnd();
   if (trimmed.endsWith(':')) return trimmed.slice(0, -1).trimEnd();

@@ -12,7 +12,7 @@ import { GuardChannel } from '../triton/channel.ts';
 import { expandEndpoint, type GuardAddress, parseAddress } from '../triton/grpc-address.ts';
 import type { Transport } from './transport.ts';
 
-/** Triton or another server, over the gRPC form of the KServe v2 protocol. */
+/** Triton or another server, over the KServe v2 protocol with gRPC. */
 export const GRPC: Transport = {
   kind: 'triton',
   schemes: ['grpc', 'grpcs'],
@@ -34,7 +34,7 @@ export const GRPC: Transport = {
     })),
 };
 
-/** Does not connect before `open`. `service`: the service definition, which tests replace. */
+/** Does not connect before `open`. `service` is the service definition, which tests replace. */
 function connectGrpc(
   address: GuardAddress,
   credentials: Credentials,

@@ -3,10 +3,10 @@ import { KserveHttpCalls } from '../kserve-http/kserve-http-calls.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 import { connectHttp, type Transport } from './transport.ts';
 
-/** Max connections: each carries one request at a time. Further requests wait for one. */
+/** Max connections, each with one request at a time. Further requests wait for one. */
 const MAX_CONNECTIONS = 128;
 
-/** Triton or another server, over the HTTP form of the KServe v2 protocol, which has no streams. */
+/** Triton or another server, over the KServe v2 protocol with HTTP, which has no streams. */
 export const KSERVE_HTTP: Transport = {
   kind: 'triton',
   schemes: ['kserve+http', 'kserve+https'],

@@ -30,14 +30,14 @@ export const OPENAI: Transport = {
 };
 
 interface OpenAiAddress {
-  /** Before `/v1`. */
+  /** Base address before `/v1`. */
   readonly base: BaseAddress;
   readonly model: string;
   /** Null to derive it from the model's name. */
   readonly family: GuardFamily | null;
 }
 
-/** `openai+http[s]://host:port/path?model=…&family=…`; without a model, the moderation endpoint. */
+/** Parses `openai+http[s]://host:port/path?model=…&family=…`; without a model, it is the moderation endpoint. */
 function parse({ name, address }: GuardEndpoint): OpenAiAddress {
   const [plain = '', query = ''] = address.split('?', 2);
   const base = parseBaseAddress({ name, address: plain }, EXAMPLE);

@@ -14,7 +14,7 @@ import { decodeVerdict } from '../rest/rest-verdict.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
 import { connectHttp, type Transport } from './transport.ts';
 
-/** Limits of requests in flight. The capacity of such a guard is not known, and is found by trial. */
+/** Initial requests in flight. The capacity of such a guard is not known, and is found by trial. */
 const INITIAL_IN_FLIGHT = 8;
 const MIN_IN_FLIGHT = 2;
 const MAX_IN_FLIGHT = 256;
@@ -22,7 +22,7 @@ const MAX_IN_FLIGHT = 256;
 /** Max size of a reply, in bytes. A verdict has a few hundred. */
 const MAX_REPLY_BYTES = 256 * 1024;
 
-/** The REST contract has paths for prompts only. */
+/** Kinds without a path: the REST contract has paths for prompts only. */
 const NOT_TAKEN: ReadonlySet<RequestKind> = new Set([
   'response',
   'response-with-prompt',
@@ -49,7 +49,7 @@ function parse(endpoint: GuardEndpoint): BaseAddress {
   return parseBaseAddress(endpoint, 'https://host or http://host:9000');
 }
 
-/** REST has no readiness check: the guard must judge a harmless text. */
+/** Opens a guard. REST has no readiness check, so the guard must judge a harmless text. */
 async function open(
   client: HttpClient,
   { requestTimeoutMs, prove, signal }: OpenOptions,
@@ -60,7 +60,7 @@ async function open(
       throw failsHarmlessText(prove, 'its reply to a harmless text is not a verdict');
     }
   } catch (error) {
-    // A guard that limits rates is a guard: 429, or 503 with Retry-After.
+    // A server with rate limits is still a guard: 429, or 503 with Retry-After.
     if (!(error instanceof CallError) || error.fault.kind !== 'rate') throw notUsable(error, { signal });
   }
   return {
@@ -98,7 +98,7 @@ function judgeText(client: HttpClient, text: string, options: CallOptions): Prom
   return post(client, 'text', { contentType: 'application/json', chunks }, options);
 }
 
-/** REST has no field for a caption or transcript, so it is judged separately as text. */
+/** Judges media. REST has no field for a caption or transcript, so it is judged separately as text. */
 async function judgeMedia(
   client: HttpClient,
   request: ImageRequest | AudioRequest,
@@ -117,7 +117,7 @@ async function judgeMedia(
   return parts.combined;
 }
 
-/** Null if the reply is not a verdict. */
+/** Posts content; null if the reply is not a verdict. */
 async function post(
   client: HttpClient,
   modality: Modality,

@@ -12,11 +12,11 @@ import type {
 import type { RequestKind } from '../tensors/encode-request.ts';
 
 export interface ConnectOptions extends Credentials {
-  /** The written policy that a model of the family `policy` judges by. */
+  /** Written policy for a model of the family `policy`. */
   readonly guardPolicy?: GuardPolicy | null;
 }
 
-/** Makes a new connection that shares nothing with earlier ones, and does not connect before it is opened. */
+/** Creates a connection that shares nothing with earlier ones, and does not connect before it is opened. */
 export type Connect = (options: ConnectOptions) => Connection;
 
 /** One server at one address. */
@@ -27,8 +27,8 @@ export interface GuardServer {
 }
 
 /**
- * How guards are reached over one protocol. A connection judges, streams, reads versions and maps faults to `Fault`; pool,
- * endpoints and placement know no more of a transport than this.
+ * How guards are reached over one protocol. A connection judges, streams, reads versions and maps faults to `Fault`;
+ * pool, endpoints and placement know nothing else about a transport.
  */
 export interface Transport {
   readonly kind: EndpointKind;
@@ -40,18 +40,18 @@ export interface Transport {
   readonly unversioned: string | null;
   /** Whether a guard may take such requests, before it is asked. */
   readonly takes: (requestKind: RequestKind) => boolean;
-  /** Failure('usage') when the address is malformed. */
+  /** Parses the host. Failure('usage') when the address is malformed. */
   readonly hostOf: (endpoint: GuardEndpoint) => GuardHost;
   /** Connects to whichever server answers at the address. Failure('usage') when it is malformed. */
   readonly connector: (endpoint: GuardEndpoint) => Connect;
   /**
-   * The servers behind a name. Omitted if that is always one, since the name may be that of a load balancer with any number
-   * of addresses. Rejects with Failure('usage') when the address is malformed.
+   * The servers behind a name. Omitted if that is always one, since the name may belong to a load balancer with any
+   * number of addresses. Rejects with Failure('usage') when the address is malformed.
    */
   readonly servers?: (endpoint: GuardEndpoint, lookup: CallOptions) => Promise<readonly GuardServer[]>;
 }
 
-/** Connects over HTTP, and hands its client to `open`. */
+/** Connects over HTTP, and passes its client to `open`. */
 export function connectHttp(
   base: BaseAddress,
   maxConnections: number,

@@ -8,7 +8,7 @@ import { WEB_SOCKET } from './websocket.ts';
 
 const TRANSPORTS: readonly Transport[] = [GRPC, KSERVE_HTTP, REST, OPENAI, WEB_SOCKET];
 
-/** The transport for an address, by its scheme. For an unknown scheme this is gRPC, which refuses the address. */
+/** The transport for an address, by its scheme. Unknown schemes get gRPC, which rejects the address. */
 export function transportOf({ address }: GuardEndpoint): Transport {
   const scheme = schemeOf(address);
   return TRANSPORTS.find(({ schemes }) => schemes.includes(scheme)) ?? GRPC;

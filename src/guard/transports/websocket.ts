@@ -11,7 +11,7 @@ import type { Transport } from './transport.ts';
 /** Path of moderation streams below the base address. */
 const STREAM_PATH = '/v1/moderations/response-stream';
 
-/** A guard behind its WebSocket endpoint for moderation streams. Each stream has a connection of its own. */
+/** A guard behind its WebSocket endpoint for moderation streams. Each stream has its own connection. */
 export const WEB_SOCKET: Transport = {
   kind: 'websocket',
   schemes: ['ws', 'wss'],
@@ -37,7 +37,7 @@ function parse(endpoint: GuardEndpoint): BaseAddress {
   return parseBaseAddress(endpoint, 'ws://host:8000');
 }
 
-/** There is no readiness check: the guard must judge a harmless generation. */
+/** Opens a guard. There is no readiness check, so the guard must judge a harmless generation. */
 async function open(
   address: BaseAddress,
   credentials: Credentials,
@@ -53,7 +53,7 @@ async function open(
       throw failsHarmlessText(prove, 'its verdict on a harmless text has no score');
     }
   } catch (error) {
-    // A guard with too much to do is a guard.
+    // An overloaded server is still a guard.
     const isBusy =
       error instanceof CallError && (error.fault.kind === 'rate' || error.fault.kind === 'overload');
     if (!isBusy) throw notUsable(error, { signal });
@@ -74,7 +74,7 @@ async function open(
   };
 }
 
-/** `ws://host:8000/v1/moderations/response-stream`. */
+/** URL such as `ws://host:8000/v1/moderations/response-stream`. */
 function streamUrl({ host, port, secure, path }: BaseAddress): string {
   return `${secure ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}${STREAM_PATH}`;
 }

@@ -21,7 +21,7 @@ import { loadService } from '../tensors/service.ts';
 import { GrpcStream } from './grpc-stream.ts';
 import { type GuardAddress, reach, type Reached } from './grpc-address.ts';
 
-/** The calls in use, with the types of request and reply. */
+/** The calls in use, with their request and reply types. */
 interface Calls {
   ServerReady: [request: object, reply: { readonly ready: boolean }];
   ModelReady: [request: { name: string }, reply: { readonly ready: boolean }];
@@ -31,7 +31,7 @@ interface Calls {
 }
 
 /**
- * Asks Triton to end a stream at its first error with a gRPC status. Without it the error is a message without a status,
+ * Asks Triton to end a stream at its first error with a gRPC status. Otherwise the error is a message without a status,
  * and the stream goes on.
  */
 const STATUS_HEADER = 'triton_grpc_error';
@@ -55,7 +55,7 @@ export class GuardChannel {
     this.#tls = tls;
   }
 
-  /** `maxReplyBytes`: max size of a valid reply. A larger one is invalid, and is not decoded. */
+  /** `maxReplyBytes` is the max size of a valid reply. A larger one is invalid, and is not decoded. */
   async call<M extends keyof Calls>(
     method: M,
     request: Calls[M][0],
@@ -107,7 +107,7 @@ export class GuardChannel {
     });
   }
 
-  /** Starts a moderation stream, which is one call of ModelStreamInfer. Not before the first call. */
+  /** Starts a moderation stream, which is one call of ModelStreamInfer. Must follow a first call. */
   stream(layout: TensorLayout, events: StreamEvents): StreamTransport {
     const { path, requestSerialize } = this.#service['ModelStreamInfer'] as MethodDefinition<
       InferRequest,
@@ -121,13 +121,13 @@ export class GuardChannel {
     );
   }
 
-  /** Null while there is no connection. */
+  /** The client; null while there is no connection. */
   get #connected(): Client | null {
     const isReady = this.#client?.getChannel().getConnectivityState(false) === connectivityState.READY;
     return isReady ? this.#client : null;
   }
 
-  /** Also before gRPC connects again: the address may be gone. */
+  /** Connects. Also runs before gRPC reconnects: the address may be gone. */
   async #connect({ timeoutMs, signal }: CallOptions): Promise<Client> {
     this.#reaching ??= reach(this.#address, { timeoutMs, signal: this.#life.signal }).finally(
       () => (this.#reaching = null),
@@ -137,7 +137,7 @@ export class GuardChannel {
     return this.#client;
   }
 
-  /** A client with a connection of its own. Does not connect before the first call. */
+  /** Creates a client with its own connection. Does not connect before the first call. */
   #clientAt({ target, channelOptions }: Reached): Client {
     const { ca, key, cert } = this.#tls;
     const channelCredentials = this.#address.secure

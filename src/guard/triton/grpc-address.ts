@@ -13,7 +13,7 @@ export interface GuardAddress {
   readonly target: string;
   readonly secure: boolean;
   readonly loopback: boolean;
-  /** `host:port` as configured, if the target is one of that host's addresses; else null. Sent as :authority. */
+  /** `host:port` as configured if the target is one of that host's addresses, otherwise null. Sent as :authority. */
   readonly authority: string | null;
   /** The host name that the certificate must match. */
   readonly serverName: string;
@@ -39,7 +39,7 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
   try {
     url = new URL(endpoint.address);
   } catch {
-    // said below
+    // reported below
   }
   const bare = url !== null && ['', '/'].includes(url.pathname) && url.search === '' && url.hash === '';
   if (!bare || !['grpc:', 'grpcs:'].includes(url!.protocol) || url!.hostname === '') {
@@ -87,7 +87,10 @@ export async function expandEndpoint(
   }));
 }
 
-/** The addresses; null on an error or timeout. A system lookup cannot be cancelled, so a late result is ignored. */
+/**
+ * Looks up the addresses; null on an error or timeout. A system lookup cannot be cancelled, so a late result is
+ * ignored.
+ */
 async function findWithin(
   timeoutMs: number,
   signal: AbortSignal,
@@ -108,7 +111,7 @@ async function findWithin(
   }
 }
 
-/** An address that answers, and what a connection to it names the server. */
+/** An address that answers, and the server name and options for a connection to it. */
 export interface Reached {
   /** A gRPC target: `host:port`. */
   readonly target: string;
@@ -116,10 +119,10 @@ export interface Reached {
 }
 
 /**
- * Finds the address of a host that takes TCP connections, with one of its own. gRPC connects without a timeout, and its
- * client does not end an attempt when it is closed: one at an address that never answers would keep the process alive for
- * two minutes. So gRPC is told only of addresses that have just answered. Rejects with `CallError`, or with the signal's
- * reason.
+ * Finds an address of a host that accepts TCP connections, by connecting to it. gRPC connects without a timeout, and
+ * closing its client does not end a pending attempt, which at an address that never answers would keep the process
+ * alive for two minutes. So gRPC is only given addresses that have just answered. Rejects with `CallError`, or with the
+ * signal's reason.
  */
 export async function reach(address: GuardAddress, options: CallOptions): Promise<Reached> {
   const { target, authority, serverName } = address;

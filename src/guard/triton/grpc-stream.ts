@@ -9,7 +9,7 @@ import { encodeStreamRequest, decodeStreamVerdict } from '../tensors/stream/stre
 import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import { decodeStreamInferResponse } from '../tensors/service.ts';
 
-/** `hasStarted`: whether the server had started to reply. */
+/** `hasStarted` tells whether the server had started to reply. */
 type Classify = (error: ServiceError, hasStarted: boolean) => CallError;
 
 /** A moderation stream over one call of ModelStreamInfer. */
@@ -39,7 +39,7 @@ export class GrpcStream implements StreamTransport {
     call.on('end', () => {
       if (!this.#isOver) this.#finish(null);
     });
-    // Stays for good: the status of a cancelled call arrives later.
+    // Never removed: the status of a cancelled call arrives later.
     call.on('error', (error: ServiceError) => {
       if (!this.#isOver) this.#finish(this.#classify(error, this.#hasStarted));
     });
@@ -81,7 +81,7 @@ function decodeReply(
   if (message.length > maxVerdictReplyBytes(1)) return unreadableReply();
   try {
     const { errorMessage, response } = decodeStreamInferResponse(message);
-    // The server ignored the wish for a status: the error can only be classified by its text.
+    // The server ignored the request for a status: the error can only be classified by its text.
     if (errorMessage !== '')
       return new CallError('an error without a status', classifyGrpc(status.UNKNOWN, errorMessage));
     if (response === null) return unreadableReply();

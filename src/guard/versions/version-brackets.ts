@@ -1,11 +1,11 @@
 import type { Reading } from '../protocol/connection.ts';
 
-/** How busy the endpoint is. It decides how soon a reading is worth its cost. */
+/** Load of the endpoint. It determines how soon a reading is worth its cost. */
 export type Load = 'busy' | 'starved' | 'idle';
 
 /**
- * Min time between the starts of two readings, in milliseconds. Starved: nothing is left to send, so the callers may be
- * waiting for the answers kept here. Idle: nothing is in flight either.
+ * Min interval between the starts of two readings, in milliseconds. Starved: nothing is left to send, so the callers
+ * may be waiting for the answers kept here. Idle: nothing is in flight either.
  */
 const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 500, starved: 50, idle: 0 };
 
@@ -13,20 +13,20 @@ interface BracketHooks<Pending> {
   /** Asks the guard for its version. */
   read(): Promise<Reading>;
   load(): Load;
-  /** Called with every reading; false ends the sequence, because that model must not be used. */
+  /** Called with every reading; returns false to end the sequence, because that model must not be used. */
   approve(reading: Reading): boolean;
   /**
-   * A reading failed, the `inRow`th in a row. Returns how many milliseconds to wait before the next, or null to end the
-   * sequence.
+   * Called when a reading failed, the `inRow`th in a row. Returns the milliseconds to wait before the next, or null to
+   * end the sequence.
    */
   failed(error: unknown, inRow: number): number | null;
-  /** The answers are verdicts of the model with this fingerprint. */
+  /** Called with answers that are verdicts of the model with this fingerprint. */
   stamped(pending: readonly Pending[], fingerprintId: string): void;
-  /** The model behind the answers is unknown: their tasks must be judged again. */
+  /** Called with answers whose model is unknown: their tasks must be judged again. */
   voided(pending: readonly Pending[]): void;
 }
 
-/** Answers and questions from before a reading, which it closes. */
+/** Answers and questions that arrived before a reading, which closes the round. */
 interface Round<Pending> {
   readonly answers: { readonly pending: Pending; readonly epoch: number }[];
   /** Callers that asked for the model. */
@@ -34,10 +34,10 @@ interface Round<Pending> {
 }
 
 /**
- * The version readings of one endpoint, and the answers that wait for them. Invariant: an answer is stamped with a model
- * only if the last reading before its request and the first reading after its reply both named that model. One reading
- * serves every answer around it, and everyone who asks for the model. Each sign of a change starts a new epoch; answers of
- * an earlier epoch are void.
+ * The version readings of one endpoint, and the answers that wait for them. Invariant: an answer is stamped with a
+ * model only if the last reading before its request and the first reading after its reply both named that model. One
+ * reading serves every answer around it, and every caller that asks for the model. Each sign of a change starts a new
+ * epoch; answers of an earlier epoch are void.
  */
 export class VersionBrackets<Pending> {
   readonly #hooks: BracketHooks<Pending>;
@@ -47,11 +47,11 @@ export class VersionBrackets<Pending> {
   #next: Round<Pending> = { answers: [], askers: [] };
   /** Closed by the reading in progress; null if there is none. */
   #closing: Round<Pending> | null = null;
-  /** Readings that must be finished before the model is known again. */
+  /** Readings that must finish before the model is known again. */
   #needed = 0;
   #failedInRow = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** After a failed reading: the earliest start of the next. */
+  /** Earliest start of the next reading after a failed one. */
   #notBefore = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ export class VersionBrackets<Pending> {
     this.#hooks = hooks;
   }
 
-  /** To note when a request is sent. Increases with every sign that the model changed. */
+  /** Must be noted when a request is sent. Increases with every sign that the model changed. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -78,8 +78,8 @@ export class VersionBrackets<Pending> {
   }
 
   /**
-   * A reply arrived. True if its answers may be kept; false if they are void already, because a reading or this reply's
-   * model version shows that the model changed since `epoch`.
+   * Handles the arrival of a reply. Returns true if its answers may be kept; false if they are void already, because a
+   * reading or this reply's model version shows that the model changed since `epoch`.
    */
   replied(epoch: number, modelVersion: string | null): boolean {
     if (epoch !== this.#epoch) return false;
@@ -90,12 +90,12 @@ export class VersionBrackets<Pending> {
     return false;
   }
 
-  /** Keeps answers until it is known which model gave them. */
+  /** Keeps answers until the model that gave them is known. */
   keep(pending: Pending, epoch: number): void {
     this.#next.answers.push({ pending, epoch });
   }
 
-  /** Starts a reading, now or when it is due, if anything waits for one. Call after every change of load. */
+  /** Starts a reading, now or when it is due, if anything waits for one. Must be called after every change of load. */
   consider(): void {
     if (this.#stopped || this.#closing !== null) return;
     const { answers, askers } = this.#next;
@@ -107,7 +107,7 @@ export class VersionBrackets<Pending> {
     else this.#schedule(due, now);
   }
 
-  /** Id of the model that a reading names which begins after this call. Null if the readings end before. */
+  /** Id of the model named by a reading that begins after this call. Null if the readings end before. */
   readModel(): Promise<string | null> {
     if (this.#stopped) return Promise.resolve(null);
     const asked = new Promise<string | null>((resolve) => this.#next.askers.push(resolve));
@@ -121,7 +121,7 @@ export class VersionBrackets<Pending> {
     for (const resolve of [...(this.#closing?.askers ?? []), ...this.#next.askers]) resolve(null);
   }
 
-  /** An idle guard may be asked for its model again and again. */
+  /** Interval to the next reading. Not 0 if no answers wait: an idle guard may be asked for its model repeatedly. */
   #intervalMs(): number {
     const load = this.#hooks.load();
     return INTERVAL_MS[load === 'idle' && this.#next.answers.length === 0 ? 'starved' : load];
@@ -160,7 +160,7 @@ export class VersionBrackets<Pending> {
   #fail(error: unknown, { answers, askers }: Round<Pending>): void {
     if (this.#stopped) return;
     this.#closing = null;
-    // The next reading closes what this one would have.
+    // The next reading closes what this one would have closed.
     this.#next.answers.unshift(...answers);
     this.#next.askers.unshift(...askers);
     const waitMs = this.#hooks.failed(error, ++this.#failedInRow);

@@ -9,20 +9,19 @@ import type { StreamRequest } from '../tensors/stream/stream-messages.ts';
 
 /** Max size of a message from the server, in bytes. A verdict has about 150. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** For the connection and the handshake, in milliseconds. */
+/** Timeout for the connection and the handshake, in milliseconds. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** The close code of a stream that is complete. */
+/** Close code of a complete stream. */
 const NORMAL = 1000;
 
 /**
- * A moderation stream on a WebSocket of its own. The server replies to each message with one of its own, so the next
- * message waits for the reply: at most one is on its way. Follows no redirects and uses no proxies or compression, as over
- * REST.
+ * A moderation stream on its own WebSocket. The server replies to each message, and the next message waits for the
+ * reply, so at most one is in transit. Follows no redirects and uses no proxies or compression, as over REST.
  */
 export class WebSocketStream implements StreamTransport {
   readonly #socket: WebSocket;
   readonly #events: StreamEvents;
-  /** Written before the socket is open. */
+  /** Messages written before the socket is open. */
   #unsent: string[] = [];
   /** Messages without a reply. */
   #unanswered = 0;
@@ -47,7 +46,7 @@ export class WebSocketStream implements StreamTransport {
       this.#fail(httpFailed({ status: statusCode!, headers, body: null, about: 'text' }));
       request.destroy();
     });
-    // Stays for good: a socket that is closed while it connects still reports that.
+    // Never removed: a socket that is closed while it connects still reports an error.
     this.#socket.on('error', (error) => this.#fail(socketFailed(error)));
     this.#socket.on('close', (code) => {
       if (code === NORMAL && !this.#isOver) {
@@ -93,7 +92,7 @@ export class WebSocketStream implements StreamTransport {
   }
 }
 
-/** Null if the message is malformed. */
+/** Parses a message; null if it is malformed. */
 function parseMessage(data: RawData): StreamReply | null {
   try {
     return readStreamReply((data as Buffer).toString('utf8'));

@@ -23,12 +23,12 @@ export interface ServedModel {
   readonly policy: GuardPolicy | null;
 }
 
-/** How the models of one family are asked, and how they answer. */
+/** How to ask the models of one family, and how to read their answers. */
 export interface Family {
   readonly seesImages: boolean;
-  /** Whether answers have probabilities, if the server gives them. */
+  /** Whether answers have probabilities, if the server provides them. */
   readonly hasProbabilities: boolean;
-  /** The instructions besides the content. The guard declares them. */
+  /** The instructions in addition to the content. The guard declares them. */
   readonly declares: Readonly<Record<string, string>>;
   /** Template arguments that change the prompt of a harmless text; omitted if the family uses none. */
   readonly otherArguments?: readonly Readonly<Record<string, unknown>>[];

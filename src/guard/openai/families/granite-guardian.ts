@@ -4,14 +4,14 @@ import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Ask, Family, ServedModel } from './family.ts';
 
-/** The risk that covers all others. */
+/** The risk that includes all others. */
 const HARM = 'harm';
-/** Only a user can attempt one. */
+/** Asked only about users: nobody else can attempt one. */
 const JAILBREAK = 'jailbreak';
-/** Asked for only if there is harm, to find out which. */
+/** Asked only if there is harm, to find out which kind. */
 const RISKS = ['social_bias', 'violence', 'profanity', 'sexual_content', 'unethical_behavior', JAILBREAK];
 
-/** An answer, and in some versions an empty thought before it or a confidence after it. */
+/** An answer, with an empty thought before it or a confidence after it in some versions. */
 const MAX_TOKENS = 48;
 
 const SCORE = '<score>';
@@ -19,12 +19,12 @@ const SCORED = /^<score>\s*(yes|no)\s*<\/score>$/i;
 const PLAIN = /^(yes|no)(?:\s*<confidence>\s*(?:high|low)\s*<\/confidence>)?$/i;
 
 /**
- * Granite Guardian: one call per risk, which is an argument of its chat template. The first asks for harm in general, whose
- * probability is the score; the others follow only if it finds harm. The template puts the risk before the content, so calls
- * for the same risk share their beginning in the server's prompt cache.
+ * Granite Guardian: one call per risk, which is an argument of its chat template. The first asks about harm in general,
+ * whose probability is the score; the others follow only if it finds harm. The template puts the risk before the
+ * content, so calls for the same risk share their beginning in the server's prompt cache.
  */
 export function graniteGuardian({ model }: ServedModel): Family {
-  // Versions up to 3.2 name a risk by this key, later ones by the other.
+  // Versions up to 3.2 name a risk with this key, later ones with the other.
   const key = /(?:guardian|granite)[-_:]?3[.-]?[012](?![0-9])/i.test(model) ? 'risk_name' : 'criteria_id';
   const argumentsFor = (risk: string) => ({ guardian_config: { [key]: risk } });
   return {

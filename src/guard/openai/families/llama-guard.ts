@@ -24,7 +24,7 @@ const CATEGORIES = [
   'llama-guard/code_interpreter_abuse',
 ];
 
-/** The contract's categories among them, which are judged with every content. */
+/** Those of the contract's categories, which are judged for all content. */
 const CONTRACT_CATEGORIES = CATEGORIES.filter(isCategoryKey);
 
 /** `unsafe`, a line break and all codes take about 60. */
@@ -43,7 +43,7 @@ export function llamaGuard({ model }: ServedModel): Family {
   };
 }
 
-/** Reads `safe`; or `unsafe`, and on the next line codes with commas between them. */
+/** Reads `safe`, or `unsafe` with comma-separated codes on the next line. */
 function read(completion: Completion): Answer | null {
   const { text, isCut } = completion;
   const [word, codes, ...more] = text.split('\n', 3).map((line) => line.trim());
@@ -55,7 +55,7 @@ function read(completion: Completion): Answer | null {
   if (named.includes(undefined) || probability === undefined) return null;
   if (!flagged) return makeVerdict({ flagged, probability, categories: null });
   const categories = [...new Set(named as string[])];
-  // A category that is not named was judged as well: its score is 0.
+  // A category that is not named was judged too: its score is 0.
   const scores = new Map<string, number>(CONTRACT_CATEGORIES.map((key) => [key, 0]));
   for (const key of categories) scores.set(key, probability ?? 1);
   return makeVerdict({ flagged, probability, categories, scores: Object.fromEntries(scores) });

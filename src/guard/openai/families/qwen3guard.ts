@@ -5,7 +5,7 @@ import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Family } from './family.ts';
 
-/** In lower case, as the model answers them. */
+/** Categories in lower case, by the names that the model answers. */
 const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['violent', 'qwen3guard/violent'],
   ['non-violent illegal acts', 'qwen3guard/non_violent_illegal_acts'],
@@ -18,20 +18,20 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['jailbreak', 'qwen3guard/jailbreak'],
 ]);
 
-/** Flag of content that the model finds controversial: neither safe nor unsafe. */
+/** Flag for content that the model finds controversial: neither safe nor unsafe. */
 const CONTROVERSIAL = 'qwen3guard/controversial';
 
 const LEVELS = ['unsafe', 'controversial', 'safe'] as const;
 
-/** Safety, categories, and for responses whether the model refused, which does not concern the content. */
+/** Safety, categories and, for responses, whether the model refused, which does not concern the content. */
 const ANSWER = /^Safety: (Safe|Controversial|Unsafe)(?:\nCategories:([^\n]*))?(?:\nRefusal: (?:Yes|No))?$/i;
 
 /** All lines with every category take about 70. */
 const MAX_TOKENS = 128;
 
 /**
- * Qwen3Guard-Gen: one call judges the last turn. `Unsafe` is flagged, with its probability as score. `Controversial` is not
- * flagged, but has a category of its own, which sends the item to review.
+ * Qwen3Guard-Gen: one call judges the last turn. `Unsafe` is flagged, with its probability as score. `Controversial` is
+ * not flagged, but has its own category, which sends the item to review.
  */
 export function qwen3Guard(): Family {
   return {

@@ -5,7 +5,7 @@ import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Ask, Family } from './family.ts';
 
-/** The model's four policies, in our words: what neither a prompt nor a response may contain or ask for. */
+/** The model's four policies, in our words: what prompts and responses must not contain or ask for. */
 const GUIDELINES = {
   dangerous_content:
     'Dangerous Content: it must not contain or ask for anything that helps to hurt oneself or others, such as building weapons or explosives, terrorism, or instructions for suicide.',
@@ -26,9 +26,9 @@ const MAX_TOKENS = 2;
 const ANSWER = /^(yes|no)(?![a-z])(?!.*\b(?:yes|no)\b)/is;
 
 /**
- * ShieldGemma: one call per policy, which is an argument of its chat template and stands after the content. The first
- * question is asked before the others, which then find the content in the server's prompt cache. The score is that of the
- * worst policy.
+ * ShieldGemma: one call per policy, which is an argument of its chat template and comes after the content. The first
+ * question is asked before the others, which then find the content in the server's prompt cache. The score is that of
+ * the worst policy.
  */
 export function shieldGemma(): Family {
   return {
@@ -42,7 +42,7 @@ export function shieldGemma(): Family {
 
 async function judge(request: UnaryRequest, ask: Ask): ReturnType<Family['judge']> {
   const conversation = toConversation(request);
-  // The template takes a prompt, or a prompt with its response.
+  // The template accepts a prompt, or a prompt with its response.
   const messages = conversation.slice(conversation.at(-1)?.role === 'assistant' ? -2 : -1);
   const askFor = async ({ category, guideline }: (typeof POLICIES)[number]) => {
     const completion = await ask({ messages, maxTokens: MAX_TOKENS, templateArguments: { guideline } });

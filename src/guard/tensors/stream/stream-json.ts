@@ -11,11 +11,11 @@ import {
 import { isStatusName, type StatusName } from './stream-status.ts';
 
 /**
- * The messages of a moderation stream as JSON text messages of a WebSocket. Fields with other names are ignored, except
- * for a misspelt cadence, and a field that is null counts as missing. The caller limits the length of what is read.
+ * The messages of a moderation stream as JSON text messages of a WebSocket. Unknown fields are ignored, except for a
+ * misspelt cadence, and a field that is null counts as missing. The caller limits the length of the input.
  */
 
-/** Max characters of an error's text that is read. */
+/** Max characters of an error's text to read. */
 const MAX_ERROR_TEXT = 1024;
 
 /** A server's message: a verdict, or the error that ends the stream. */
@@ -30,7 +30,10 @@ interface StreamErrorReply {
   readonly text: string;
 }
 
-/** Writes a client's message. A missing chunk is written as an empty one, as the contract asks of the closing message. */
+/**
+ * Writes a client's message. A missing chunk is written as an empty one, as the contract requires for the closing
+ * message.
+ */
 export function writeStreamRequest(request: StreamRequest): string {
   return JSON.stringify({ ...requestFields(request), response_chunk: request.chunk ?? '' });
 }

@@ -14,35 +14,35 @@ export interface Cadence {
   readonly every: number;
 }
 
-/** Client to server. */
+/** Message from client to server. */
 export interface StreamRequest {
   /** Chosen by the client, at most MAX_STREAM_ID characters; may be empty. */
   readonly streamId: string;
-  /** 0 to 2^53 - 1, and higher in each message of a stream. */
+  /** From 0 to 2^53 - 1, ascending within a stream. */
   readonly seq: number;
-  /** The input that the text answers. Required in the first message. */
+  /** The input that the text responds to. Required in the first message. */
   readonly prompt: string | null;
   /** Text generated since the last message. Null or empty if there is none, as in a message that only ends the stream. */
   readonly chunk: string | null;
-  /** No further text follows. */
+  /** Whether no further text follows. */
   readonly endOfStream: boolean;
   /** Set in the first message; null for the server's default. */
   readonly cadence: Cadence | null;
 }
 
-/** Server to client. */
+/** Message from server to client. */
 export interface StreamVerdict {
   /** Everything up to this seq has been judged; NOTHING_JUDGED before the first chunk is. Never decreases. */
   readonly processedUntilSeq: number;
-  /** The judged text is hazardous. */
+  /** Whether the judged text is hazardous. */
   readonly flagged: boolean;
-  /** The risk of the judged text is elevated, but it is not flagged. */
+  /** Whether the risk of the judged text is elevated although it is not flagged. */
   readonly needsCaution: boolean;
   /** Probability that the judged text is hazardous, 0 to 1; null if the server gives none. */
   readonly score: number | null;
   /** Time it took to judge, in milliseconds. */
   readonly latencyMs: number;
-  /** The verdict on the whole text: the last of the stream. */
+  /** Whether this is the verdict on the whole text, the last one of the stream. */
   readonly isFinal: boolean;
 }
 
@@ -90,7 +90,7 @@ export class InvalidStreamMessage extends Error {
   override readonly name = 'InvalidStreamMessage';
 }
 
-/** The fields of a request as they travel; undefined for one that is left out. */
+/** The fields of a request on the wire; undefined for omitted ones. */
 export function requestFields(request: StreamRequest): z.input<typeof REQUEST> {
   return {
     stream_id: request.streamId === '' ? undefined : request.streamId,
@@ -104,7 +104,7 @@ export function requestFields(request: StreamRequest): z.input<typeof REQUEST> {
 
 /** Reads the fields of a request. Throws InvalidStreamMessage. */
 export function parseRequest(fields: Readonly<Record<string, unknown>>): StreamRequest {
-  // A stream with another cadence than its client meant would not be noticed.
+  // Otherwise nobody would notice that a stream has another cadence than its client meant.
   const isOdd = (name: string): boolean => /cadence/i.test(name) && !Object.hasOwn(REQUEST.shape, name);
   if (Object.keys(fields).some(isOdd))
     throw new InvalidStreamMessage('a parameter is like cadence_chunks or cadence_ms, but neither');
@@ -123,7 +123,7 @@ export function parseRequest(fields: Readonly<Record<string, unknown>>): StreamR
   };
 }
 
-/** The fields of a verdict as they travel; undefined for one that is left out. */
+/** The fields of a verdict on the wire; undefined for omitted ones. */
 export function verdictFields(verdict: StreamVerdict): z.input<typeof VERDICT> {
   return {
     processed_until_seq: verdict.processedUntilSeq,

@@ -21,7 +21,7 @@ const STATUSES = [
 
 export type StatusName = (typeof STATUSES)[number];
 
-/** The WebSocket close code of a stream that ends with a gRPC status is this plus the status number. */
+/** Added to the number of a gRPC status for the WebSocket close code of a stream that ends with it. */
 const FIRST_CLOSE_CODE = 4000;
 
 /** The close code of a WebSocket whose stream ends with this error: 4003 for INVALID_ARGUMENT. */

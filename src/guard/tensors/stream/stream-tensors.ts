@@ -22,8 +22,8 @@ import {
 } from './stream-messages.ts';
 
 /**
- * The messages of a moderation stream as tensors of ModelStreamInfer. Every tensor holds one element, of shape [1,1] if the
- * model batches, else [1]. A field that is left out has no tensor.
+ * The messages of a moderation stream as tensors of ModelStreamInfer. Every tensor holds one element, of shape [1,1] if
+ * the model batches, otherwise [1]. Omitted fields have no tensor.
  */
 
 type Datatype = 'BYTES' | 'INT64' | 'FP32' | 'BOOL';
@@ -47,7 +47,7 @@ const VERDICT_TENSORS: readonly TensorField[] = [
   ['IS_FINAL', 'is_final', 'BOOL'],
 ];
 
-/** Whether a message of ModelStreamInfer belongs to a moderation stream, and not to ordinary streamed inference. */
+/** Whether a message of ModelStreamInfer belongs to a moderation stream rather than ordinary streamed inference. */
 export function isStreamRequest({ inputs }: ReceivedRequest): boolean {
   return inputs.some(({ name }) => name !== 'TEXT' && REQUEST_TENSORS.some(([known]) => known === name));
 }
@@ -124,7 +124,7 @@ function encodeElement(datatype: Datatype, value: unknown): Buffer {
   }
 }
 
-/** The fields of the tensors in the table; tensors of other names are ignored. Throws InvalidStreamMessage. */
+/** Decodes the fields of the tensors in the table; other tensors are ignored. Throws InvalidStreamMessage. */
 function decode<T extends Pick<WireTensor, 'name' | 'datatype' | 'shape'>>(
   table: readonly TensorField[],
   tensors: readonly T[],
@@ -152,7 +152,7 @@ function decode<T extends Pick<WireTensor, 'name' | 'datatype' | 'shape'>>(
   return fields;
 }
 
-/** Null if the contents are malformed. */
+/** Decodes elements; null if the contents are malformed. */
 function decodeElements(datatype: Datatype, raw: Buffer): ArrayLike<unknown> | null {
   switch (datatype) {
     case 'BYTES':

@@ -2,14 +2,14 @@ import type { InferResponse, WireTensor } from '../protocol.ts';
 import { encodeBooleans, encodeByteStrings, encodeFloats, encodeInts } from '../raw.ts';
 
 /**
- * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto: as the library decodes them, and as the rest of the
- * house reads them.
+ * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto: as the library decodes them, and as the rest of
+ * the code reads them.
  */
 
 /** Max elements of an input: more than twice those of the longest conversation that fits a context window. */
 export const MAX_VALUES = 65_536;
 
-/** The bytes are not a message of this kind. */
+/** Thrown if the bytes are not a message of the expected kind. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
@@ -24,7 +24,10 @@ interface ReceivedContents {
   readonly hasOthers: boolean;
 }
 
-/** Value of a request parameter; null for a double, which no parameter of the guard's contract is, and for none. */
+/**
+ * Value of a request parameter; null if it is missing or a double, which no parameter of the guard's contract has as
+ * its type.
+ */
 export type ParameterValue = boolean | number | string | null;
 
 export interface ReceivedTensor {
@@ -89,7 +92,7 @@ export interface DecodedResponse {
   readonly raw_output_contents: readonly Buffer[];
 }
 
-/** `decoded` may keep the memory of the whole message alive: its contents are views into it. */
+/** Converts a decoded request. It may keep the memory of the whole message alive: its contents are views into it. */
 export function receivedRequest(decoded: DecodedRequest): ReceivedRequest {
   const { model_name, model_version, id, parameters, raw_input_contents } = decoded;
   return {
