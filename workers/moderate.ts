@@ -17,7 +17,7 @@ import { Opened } from './opened.ts';
 import { serveObserved, untilDrained, type Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
-/** Presence expiry as a share of the lock duration: a dead worker counts as dead before others get its shards. */
+/** Presence expiry as a fraction of the lock duration: a dead worker counts as dead before others get its shards. */
 const PRESENCE_SHARE = 0.5;
 
 /** A worker is ready if one of its guards has answered within this time, in milliseconds. */
@@ -25,7 +25,7 @@ const ANSWERED_WITHIN_MS = 60_000;
 
 export interface ModerateOptions {
   readonly redis: RedisAddress;
-  /** The fleet key; null: jobs and results are not sealed. */
+  /** The fleet key; null if jobs and results are not sealed. */
   readonly key: KeyObject | null;
   /** Timeout for connecting to Redis, in milliseconds. */
   readonly startWaitMs: number;
@@ -38,7 +38,7 @@ export interface ModerateOptions {
   readonly concurrency: number;
   /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
-  /** Null: metrics are not served. */
+  /** Null if metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly say: Say;
 }

@@ -1,13 +1,13 @@
-/** The resources that a process has opened, to be closed when it ends or when its startup fails. */
+/** The resources opened by a process, to be closed when it ends or when its startup fails. */
 export class Opened {
   readonly #closes: (() => unknown)[] = [];
 
-  /** Registers how to close what was just opened. */
+  /** Registers a function that closes a newly opened resource. */
   closedBy(close: () => unknown): void {
     this.#closes.push(close);
   }
 
-  /** Closes everything in reverse order, even when some closes fail. Rejects with the first failure. */
+  /** Closes everything in reverse order, even if some closes fail. Rejects with the first failure. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (const close of this.#closes.reverse()) {

@@ -5,7 +5,9 @@ import type { RedisLink } from '../src/queue/redis/link.ts';
 /** Timeout for Redis during a scrape, in milliseconds. */
 const ANSWER_WITHIN_MS = 1000;
 
-/** Adds a gauge for the depth of the fleet's queues. Only sinks do: workers are many, and would report the same. */
+/**
+ * Adds a gauge for the depth of the fleet's queues. Only sinks have it: workers are many, and would report the same.
+ */
 export function addQueueMetrics(metrics: Metrics, link: RedisLink): void {
   metrics.gauge('guardsweep_queue_jobs', async (gauge) => {
     if (link.away) return;

@@ -10,7 +10,7 @@ import { Opened } from './opened.ts';
 import { schedulerMetrics } from './scheduler-metrics.ts';
 import { serveObserved, untilDrained, type Service } from './service.ts';
 
-/** How often the folder and the clock are looked at, besides the wake-ups. */
+/** Interval for checking the folder and the clock, in addition to the wake-ups, in milliseconds. */
 const POLL_MS = 5000;
 
 interface SchedulerServiceOptions {
@@ -21,11 +21,11 @@ interface SchedulerServiceOptions {
   readonly folder: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Creates a run with a directory of this name and takes it to its end; resolves to the exit status. */
+  /** Creates a run with a directory of this name and completes it; resolves to the exit status. */
   readonly start: (job: ScheduledJob, runId: string) => Promise<number>;
-  /** Takes an unfinished run to its end; resolves to the exit status. */
+  /** Completes an unfinished run; resolves to the exit status. */
   readonly resume: (job: ScheduledJob, dir: string) => Promise<number>;
-  /** Null: metrics are not served. */
+  /** Null if metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly say: Say;
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '../src/metrics/metrics.ts';
 import type { RedisLink } from '../src/queue/redis/link.ts';
 import type { Opened } from './opened.ts';
 
-/** How a process is asked to end. */
+/** Signals that ask a process to end. */
 interface Ending {
   /** Aborts first: start nothing new, finish and hand on work in flight. */
   readonly drain: AbortSignal;
@@ -33,14 +33,14 @@ interface ObservedProcess {
   readonly opened: Opened;
   readonly metrics: Metrics;
   readonly link: Pick<RedisLink, 'answers' | 'away'>;
-  /** Null: nothing is served. */
+  /** Null to serve nothing. */
   readonly address: MetricsAddress | null;
-  /** What the process needs besides Redis. */
+  /** Needs of the process besides Redis. */
   readonly needs: Readiness;
   readonly say: Say;
 }
 
-/** Serves the metrics and the health of a process until `opened` is closed, and says where. */
+/** Serves the metrics and the health of a process until `opened` is closed, and prints the address. */
 export async function serveObserved(process: ObservedProcess): Promise<void> {
   const { opened, metrics, link, address, needs, say } = process;
   if (address === null) return;
@@ -51,7 +51,7 @@ export async function serveObserved(process: ObservedProcess): Promise<void> {
   say(`metrics at ${server.url}`, { event: 'listening' });
 }
 
-/** Waits end with the signal's reason, or with an AbortError of Node. */
+/** Whether an error ends a wait early: the signal's reason, or an AbortError of Node. */
 function isInterruption(error: unknown): boolean {
   return error instanceof Failure
     ? error.kind === 'interrupted'

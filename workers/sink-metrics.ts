@@ -5,7 +5,7 @@ import type { Backlog } from '../src/fleet/sink/run-backlog.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { type ShardTally, splitKey } from '../src/record/shard-tally.ts';
 
-/** A scrape waits this long for the backlog of a run, whose log may have to be checked first. In milliseconds. */
+/** How long a scrape waits for the backlog of a run, whose log may have to be checked first, in milliseconds. */
 const MEASURED_WITHIN_MS = 1000;
 
 interface SinkMetrics {
@@ -54,7 +54,7 @@ export function sinkMetrics(): SinkMetrics {
   };
 }
 
-/** Counts the items of committed shards by the sums that their commit lines hold. */
+/** Counts the items of committed shards by the sums in their commit lines. */
 function itemCounter(metrics: Metrics): (lane: Lane, tally: ShardTally) => void {
   const items = metrics.counter('guardsweep_items_committed_total');
   const flags = metrics.counter('guardsweep_flags_committed_total');
@@ -65,7 +65,7 @@ function itemCounter(metrics: Metrics): (lane: Lane, tally: ShardTally) => void 
     for (const [code, count] of Object.entries(by.code ?? {})) errors.inc({ lane, code }, count);
     for (const [key, count] of Object.entries(by.category ?? {})) {
       const [decision, name] = splitKey(key);
-      // A guard may use any number of names of its own.
+      // A guard may use any number of other names.
       const category = isCategoryKey(name) ? name : OTHER_CATEGORIES;
       flags.inc({ lane, decision, category }, count);
     }

@@ -18,7 +18,7 @@ const PRESENCE_EXPIRY_MS = 10_000;
 
 interface SinkOptions {
   readonly redis: RedisAddress;
-  /** The fleet key; null: jobs and results are not sealed. */
+  /** The fleet key; null if jobs and results are not sealed. */
   readonly key: KeyObject | null;
   /** Timeout for connecting to Redis, in milliseconds. */
   readonly startWaitMs: number;
@@ -26,7 +26,7 @@ interface SinkOptions {
   readonly roots: readonly string[];
   /** Path of this user's key file, see runKeyFile. */
   readonly keyFile: string | null;
-  /** Null: metrics are not served. */
+  /** Null if metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly afterFinish: SinkAfterFinish;
   readonly say: Say;

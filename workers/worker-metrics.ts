@@ -68,7 +68,7 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
   };
 }
 
-/** One judgement of each request that judged a shard. Verdicts that were reused had theirs in another run. */
+/** One judgement of each request that judged a shard. Reused verdicts had theirs in another run. */
 function requestsOf({ outcomes }: Pick<ShardResult, 'outcomes'>): Iterable<Judgement> {
   const requests = new Map<string, Judgement>();
   for (const outcome of outcomes) {

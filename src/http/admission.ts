@@ -11,13 +11,13 @@ export interface AdmissionRules {
   /** Whether Host must name this machine. */
   readonly ownHostOnly: boolean;
   readonly maxBodyBytes: number;
-  /** Whether bodies without a declared length are admitted, which whoever reads them must then bound. Default: 411. */
+  /** Whether bodies without a declared length are admitted; their reader must then limit them. Default: 411. */
   readonly chunkedBodies?: boolean;
-  /** Makes the JSON body of a refusal. Default: a line of text. */
+  /** Makes the JSON body of a rejection. Default: a line of text. */
   readonly errorBody?: ErrorBody;
 }
 
-/** The response to a request that its headers rule out. */
+/** The response to a request that is rejected by its headers. */
 export interface Refusal {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
@@ -25,11 +25,11 @@ export interface Refusal {
 }
 
 /**
- * Checks a request by its headers, before a byte of its body is read; null: it is admitted.
+ * Checks a request by its headers, before its body is read; null if it is admitted.
  *
- * A web page in a browser on this machine can reach a loopback server that requires no token. There, `ownHostOnly` is set:
- * after DNS rebinding, Host does not name this machine. An Origin, which browsers send with cross-origin requests, must always
- * be the server's own.
+ * A web page in a browser on this machine can reach a loopback server that requires no token. There, `ownHostOnly` is
+ * set: after DNS rebinding, Host does not name this machine. An Origin, which browsers send with cross-origin requests,
+ * must always be the server's own.
  */
 export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): Refusal | null {
   const reason = reasonToRefuse(headers, rules);
@@ -59,7 +59,7 @@ function reasonToRefuse(headers: IncomingHttpHeaders, rules: AdmissionRules): [n
   if (rules.chunkedBodies !== true && headers['transfer-encoding'] !== undefined) {
     return [411, 'the length of the body must be declared'];
   }
-  // This check suffices for a body of declared length: the parser enforces that length.
+  // This check suffices for a body of declared length, because the parser enforces that length.
   if (Number(headers['content-length'] ?? 0) > rules.maxBodyBytes) {
     return [413, `the body has more than ${rules.maxBodyBytes} bytes`];
   }

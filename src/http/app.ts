@@ -18,24 +18,24 @@ export interface ErrorResponse {
 
 interface AppOptions extends Pick<FastifyServerOptions, 'bodyLimit' | 'exposeHeadRoutes' | 'genReqId'> {
   /**
-   * The response to an HttpError, an error of the app's own, or one that nobody foresaw, whose message may quote content;
-   * null, and by default: `{"error": "..."}` with the message of an HttpError.
+   * The response to an HttpError, an error of the app's own, or an unforeseen one, whose message may quote content. For
+   * null, and by default, it is `{"error": "..."}` with the message of an HttpError.
    */
   readonly errorOf?: (error: unknown, request?: FastifyRequest) => ErrorResponse | null;
-  /** Answers a request that no route takes; `allowed` lists the methods that its path takes. Default: 404. */
+  /** Answers a request without a route; `allowed` lists the methods of its path. Default: 404. */
   readonly noRoute?: (
     request: FastifyRequest,
     reply: FastifyReply,
     allowed: readonly string[],
   ) => FastifyReply;
-  /** Adds routes, hooks and parsers of bodies: there are none for any content type. */
+  /** Adds routes, hooks and body parsers, of which there are none by default. */
   readonly addRoutes: (app: FastifyInstance) => void | Promise<void>;
 }
 
-/** An app as a site of an HTTP server, which admits requests by their headers. */
+/** An app as a site of an HTTP server that admits requests by their headers. */
 export type AppSite = Required<Pick<HttpSite, 'handle' | 'chunkedBodies' | 'errorBody'>>;
 
-/** The routes, the error responses and the bodies of a server: a Fastify app, which does not listen itself. */
+/** Creates the routes, error responses and body handling of a server: a Fastify app, which does not listen itself. */
 export async function openApp(options: AppOptions): Promise<AppSite> {
   const { errorOf, noRoute = notFound, addRoutes, ...ofServer } = options;
   const responseTo = (error: unknown, request?: FastifyRequest): ErrorResponse =>
@@ -53,14 +53,14 @@ export async function openApp(options: AppOptions): Promise<AppSite> {
     ...ofServer,
     logger: false,
     requestIdHeader: false,
-    // The headers of a request are shorter.
+    // Effectively unlimited: the headers of a request are shorter.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
   });
   app.removeAllContentTypeParsers();
   app.setErrorHandler(sendError);
   await addRoutes(app);
-  // The last hook: whoever may not enter does not learn which paths there are. After it, the body would be read.
+  // The last hook: unauthorized clients must not learn which paths exist. After it, the body would be read.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: request.url }) !== null);
@@ -70,7 +70,7 @@ export async function openApp(options: AppOptions): Promise<AppSite> {
   await app.ready();
   return {
     handle: async (request, response) => app.routing(request, response),
-    // Routes bound the bodies that they read.
+    // Routes limit the bodies that they read.
     chunkedBodies: true,
     errorBody: (status, text) => responseTo(new HttpError(status, text)).body,
   };
@@ -88,12 +88,12 @@ function plainResponse({ status, message }: HttpError): ErrorResponse {
   return { status, body: { error: message } };
 }
 
-/** JSON has no charset; Fastify would name one for all but bytes. */
+/** Sends JSON, which has no charset; Fastify would name one for all but bytes. */
 export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
   return reply.type('application/json').send(Buffer.from(JSON.stringify(value)));
 }
 
-/** Reads the rest of a body that is of no use, so that the client gets the response and can use the connection again. */
+/** Reads the unused rest of a body, so the client gets the response and can reuse the connection. */
 function discardBody({ raw }: FastifyRequest): void {
   raw.unpipe();
   raw.resume();

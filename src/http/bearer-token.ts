@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** The token in the value of an `authorization` header, `Bearer <token>`, the scheme in any case (RFC 9110, 11.1). */
+/** Reads the token in an `authorization` header, `Bearer <token>`, with the scheme in any case (RFC 9110, 11.1). */
 export function bearerIn(authorization: string | undefined): string | null {
   const credentials = authorization ?? '';
   const [scheme] = /^bearer +/i.exec(credentials) ?? [];
@@ -13,7 +13,7 @@ export function bearsToken(authorization: string | undefined, token: string): bo
   return given !== null && isSameToken(given, token);
 }
 
-/** Compares two tokens, in the same time for all. */
+/** Compares two tokens in constant time. */
 export function isSameToken(given: string, token: string): boolean {
   return timingSafeEqual(sha256(given), sha256(token));
 }

@@ -5,7 +5,7 @@ import { startHttpServer, type HttpLimits } from './http-server.ts';
 /** Address for a process's metrics. */
 export interface MetricsAddress {
   readonly host: string;
-  /** 0: a free port. */
+  /** 0 picks a free port. */
   readonly port: number;
   /** Required of every request as `authorization: Bearer <token>`, unless null. */
   readonly token: string | null;
@@ -25,7 +25,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** What a process needs in order to work, by name: whether it has that now. Does not reject. */
+/** Checks, by name, whether a process currently has what it needs to work. They do not reject. */
 export type Readiness = Readonly<Record<string, () => boolean | Promise<boolean>>>;
 
 /**
@@ -37,7 +37,7 @@ export async function serveMetrics(
   address: MetricsAddress,
   readiness: Readiness = {},
 ): Promise<MetricsServer> {
-  // It takes 0.1 s to load, and processes without metrics do not need it.
+  // Takes 0.1 s to load, and processes without metrics do not need it.
   const { openApp, sendJson } = await import('./app.ts');
   const site = await openApp({
     addRoutes: (app) => {
@@ -67,7 +67,7 @@ export function addMetricsRoute(app: FastifyInstance, registry: Registry): void 
   );
 }
 
-/** The names of what a process needs and lacks. */
+/** Names of the unmet needs of a process. */
 export async function missingNeeds(readiness: Readiness): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(readiness).map(async ([name, isMet]) => ((await isMet()) ? [] : [name])),

@@ -3,10 +3,10 @@ import { HttpError } from './http-error.ts';
 
 /** Reads a body. Rejects with HttpError 413 for more than `maxBytes`, and with the stream's own error. */
 export async function readBody(body: Readable, maxBytes: number): Promise<Buffer> {
-  // One buffer that grows: kept as buffers of their own, pieces of one byte would take 300 times their size.
+  // One growing buffer: in separate buffers, pieces of one byte would take 300 times their size.
   let bytes = Buffer.alloc(1024);
   let length = 0;
-  // A request that is destroyed would take the connection, and the response, with it.
+  // Destroying the request would also close the connection, and with it the response.
   for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const end = length + piece.length;
     if (end > maxBytes) throw new HttpError(413, `the body has more than ${maxBytes} bytes`);

@@ -3,25 +3,26 @@ import type { Duplex } from 'node:stream';
 import type { Refusal } from './admission.ts';
 
 /**
- * Takes over the connection of an admitted WebSocket handshake: answers it, or ends the socket. `head` are the bytes that
- * arrived after the headers. At shutdown it should end its sockets; the server destroys those left after its grace period.
+ * Takes over the connection of an admitted WebSocket handshake: answers it, or ends the socket. `head` has the bytes
+ * that arrived after the headers. At shutdown it should end its sockets; the server destroys those left after its grace
+ * period.
  */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 interface UpgradeOptions {
-  /** The reason to refuse a handshake; null admits it. */
+  /** The reason to reject a handshake; null to admit it. */
   readonly refusalOf: (request: IncomingMessage) => Refusal | null;
   readonly handle: UpgradeHandler;
 }
 
-/** The connections that a server has given away. */
+/** The connections that a server has handed over. */
 export class UpgradedSockets {
   readonly #sockets = new Set<Duplex>();
-  /** Responses that are not over, of each connection. */
+  /** Unfinished responses of each connection. */
   readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
 
   /**
-   * Gives WebSocket handshakes to `handle`. Once there is a listener, Node hands over every request with an Upgrade
+   * Passes WebSocket handshakes to `handle`. Once there is a listener, Node hands over every request with an Upgrade
    * header; those for other protocols, such as the `h2c` that Java's client offers, are handled as ordinary requests.
    */
   serve(server: Server, { refusalOf, handle }: UpgradeOptions): void {
@@ -59,8 +60,8 @@ export class UpgradedSockets {
 }
 
 /**
- * Ends a connection that is to be upgraded before its earlier requests are answered. Trap: Node has forgotten the responses
- * that wait for their turn, and would never close them.
+ * Ends a connection that requests an upgrade before its earlier requests are answered. TRAP: Node has forgotten the
+ * responses that wait for their turn, and would never close them.
  */
 function abandon(socket: Duplex, open: readonly ServerResponse[]): void {
   socket.on('error', () => {});

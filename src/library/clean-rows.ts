@@ -5,7 +5,7 @@ import { exportStatus } from '../report/export/reasons.ts';
 import { openFinishedRun } from '../report/export/export-run.ts';
 import { assertFree, destinationOf } from '../report/export/destination.ts';
 
-/** The clean rows that `exportClean` asked for. */
+/** The clean rows requested with `exportClean`. */
 export interface CleanRows {
   /** Absolute paths: the clean rows (null if the source is a single file that was refused), and the list of the others with the reasons. */
   readonly out: string | null;
@@ -21,7 +21,7 @@ export async function assertExportable(
   if (clean !== null) await assertFree(destinationOf(clean.out), corpora);
 }
 
-/** Writes the clean rows of a finished run. `exitStatus` is 5 if something was left out because it was not judged. */
+/** Writes the clean rows of a finished run. `exitStatus` is 5 if something was excluded because it was not judged. */
 export async function writeCleanRows(
   dir: string,
   { out, keepReview }: CleanExport,

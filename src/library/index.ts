@@ -1,4 +1,4 @@
-/** The package's entry: what other programs may import. Everything else in the package may change at any time. */
+/** The package's public API. Everything else in the package may change at any time. */
 
 export { Failure, type FailureKind } from '../domain/failure.ts';
 export type { Decision, OutcomeLine } from '../domain/outcome.ts';

@@ -1,8 +1,8 @@
 /**
- * Makes dist ready to be packed. Plain JavaScript, run by npm before it packs.
+ * Prepares dist for packing. Plain JavaScript, run by npm before it packs.
  *
- * - Bundles the programs again: dist may hold chunks of earlier builds.
- * - Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others.
+ * - Bundles the programs again: dist may contain chunks of earlier builds.
+ * - Writes the type declarations of the package's entry to dist/types, with only those that they refer to.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -20,9 +20,9 @@ export interface RunDirectory {
 }
 
 /**
- * Reads a run directory, and checks its form and the hash of its manifest. It does not check the verdicts against
- * the log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is not a run directory, `purged`
- * for a run that was purged, `internal` for a damaged one.
+ * Reads a run directory, and checks its format and the hash of its manifest. It does not check the verdicts against the
+ * log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is not a run directory,
+ * `purged` for a run that was purged, `internal` for a damaged one.
  */
 export async function readRun(dir: string): Promise<RunDirectory> {
   const runDir = resolve(dir);

@@ -21,7 +21,7 @@ import { DRAIN_MS, type Interrupts } from '../terminal/interrupt.ts';
 import { assertExportable, type CleanRows, writeCleanRows } from './clean-rows.ts';
 import type { GivenFlags } from './given-flags.ts';
 
-/** What to moderate, and how. Defaults are those of `guardsweep enqueue`. */
+/** Content to moderate, and settings. Defaults are those of `guardsweep enqueue`. */
 export interface StartRunOptions {
   /** Files, folders and globs, relative to `cwd`. Either these or `jobFile`. */
   readonly paths?: readonly string[];
@@ -45,7 +45,7 @@ export interface StartRunOptions {
   readonly onCreated?: (dir: string) => void;
   /** Called about once a second while items are judged, and once at the end. */
   readonly onProgress?: (progress: RunView) => void;
-  /** Called with one line to show to users, such as that a guard is not ready. */
+  /** Called with one line to show to users, such as when a guard is not ready. */
   readonly onNotice?: (line: string) => void;
 }
 
@@ -58,19 +58,19 @@ export interface EndedRun {
   readonly end: 'complete' | 'gate' | 'not-judged' | 'incomplete';
   /** The exit status of `guardsweep enqueue`: 0, 1, 3 or 5. */
   readonly exitStatus: number;
-  /** What `exportClean` asked for; null if it was not given. */
+  /** Result of `exportClean`; null if it was not given. */
   readonly clean: CleanRows | null;
 }
 
 const PROGRESS_MS = 1000;
 
 /**
- * Creates a run and takes it to its end in this process, as `guardsweep enqueue` does without Redis. Installs no signal
+ * Creates a run and completes it in this process, as `guardsweep enqueue` does without Redis. Installs no signal
  * handlers and prints nothing. An interrupted run, and one whose guards failed, is kept for `guardsweep resume`.
  *
  * Rejects with a Failure: `usage` for a mistake in the options, before anything is written; `service` when no guard is
  * usable, or when the head of a finished run could not be handed over; `interrupted` when `signal` was aborted;
- * `superseded` when another process took the run over; `internal` for bugs.
+ * `superseded` when another process took over the run; `internal` for bugs.
  */
 export async function startRun(options: StartRunOptions): Promise<EndedRun> {
   const { signal } = options;
@@ -121,7 +121,7 @@ function isListOfTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-/** Forwards what a run reports. */
+/** Forwards the events of a run. */
 class Reporter {
   readonly #options: StartRunOptions;
   #view: (() => RunView) | null = null;
@@ -162,11 +162,11 @@ class Reporter {
   }
 }
 
-/** Turns one signal into the two steps of an interrupt: drain for at most 10 s, then stop. `end` releases it. */
+/** Converts one signal to the two steps of an interrupt: drain for at most 10 s, then stop. `end` releases it. */
 function interruptsOf(signal: AbortSignal | undefined): Interrupts & { end(): void } {
   const drain = new AbortController();
   const stop = new AbortController();
-  // Every request in flight listens to them, which Node would report as a leak.
+  // Every request in flight listens to these signals, which Node would report as a leak.
   setMaxListeners(0, drain.signal, stop.signal);
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {
@@ -193,7 +193,7 @@ interface Options {
   readonly flags?: GivenFlags;
 }
 
-/** Flags that are no keys of job files, beside those that are. */
+/** Flags that are not keys of job files, in addition to those that are. */
 const KNOWN = [...JOB_SETTINGS, FAIL_IF, START_WAIT].flatMap(({ flag }) =>
   flag === null ? [] : [flagName(flag)],
 );
@@ -203,7 +203,7 @@ function flagsOf({ guard, policy, out, flags = {} }: Options): Flags {
   const given: Record<string, Flags[string]> = {};
   for (const [name, value] of Object.entries(flags)) {
     const known = oneOf(KNOWN, { value: name, place: 'flags' });
-    // A flag such as --no-reuse takes no value: false means that it is not given.
+    // A flag such as --no-reuse takes no value; false means that it is not given.
     if (value === false && /^no[A-Z]/.test(known)) continue;
     given[known] = typeof value === 'number' ? String(value) : value;
   }

@@ -9,11 +9,11 @@ import { finishedSummary } from '../record/summary/finished-summary.ts';
 import { assertRunDirectory } from '../record/read-record.ts';
 
 /**
- * The outcome lines of a finished run in corpus order, verdicts and errors, one for every item. Each is checked against the
- * format. The file is streamed, so memory does not depend on its size.
+ * The outcome lines of a finished run in corpus order, verdicts and errors, one for every item. Each is checked against
+ * the format. The file is streamed, so memory use does not depend on its size.
  *
- * Throws a Failure: `usage` for a directory that is not a run directory or whose run is not finished, `internal` for a line
- * that does not have the form of an outcome; rejects with the reason of `signal` when it is aborted.
+ * Throws a Failure: `usage` for a directory that is not a run directory or whose run is not finished, `internal` for a
+ * line that is not a valid outcome; rejects with the reason of `signal` when it is aborted.
  */
 export async function* verdicts(
   dir: string,

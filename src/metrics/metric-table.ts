@@ -1,4 +1,4 @@
-/** The processes with metrics, each with a registry of its own. */
+/** The processes with metrics, each with its own registry. */
 type Process = 'worker' | 'sink' | 'scheduler' | 'serve';
 
 type Type = 'counter' | 'gauge' | 'histogram';
@@ -28,8 +28,7 @@ const FLEET: readonly Process[] = ['worker', 'sink', 'scheduler'];
 const CALLERS: readonly Process[] = ['worker', 'serve'];
 
 /**
- * Every metric of our own. docs/operations.md has this table. No label may have values without bound, or values that
- * come from content.
+ * All our own metrics. docs/operations.md has this table. No label may have unbounded values, or values from content.
  */
 export const METRICS = {
   guardsweep_build_info: gauge([...FLEET, 'serve'], '1, with the version of guardsweep', 'version'),

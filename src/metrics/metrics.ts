@@ -2,13 +2,13 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { toolVersion } from '../config/tool-version.ts';
 import { METRICS, type MetricName } from './metric-table.ts';
 
-/** The value of a metric for what was seen; null: it has none. */
+/** Computes the value of a metric from an observation; null if it has none. */
 type ValuesOf<Seen, Name extends MetricName> = Partial<Record<Name, (seen: Seen) => number | null>>;
 
 /** Values by one label. */
 interface Labelled<Seen, Name extends MetricName> {
   readonly label: string;
-  /** What there is now, by the value of the label. All metrics of a scrape share one look. */
+  /** Current observations by label value, shared by all metrics of a scrape. */
   readonly look: () => ReadonlyMap<string, Seen> | Promise<ReadonlyMap<string, Seen>>;
   readonly values: ValuesOf<Seen, Name>;
 }
@@ -21,12 +21,12 @@ export class Metrics {
     this.gauge('guardsweep_build_info').set({ version: toolVersion() }, 1);
   }
 
-  /** With `collect`, the metric has the values that it sets at each scrape, and no others. */
+  /** Creates a counter. With `collect`, it has only the values set at each scrape. */
   counter(name: MetricName<'counter'>, collect?: (counter: Counter) => unknown): Counter {
     return new Counter({ ...this.#row(name), ...collecting(collect) });
   }
 
-  /** As `counter`. */
+  /** Like `counter`, but for gauges. */
   gauge(name: MetricName<'gauge'>, collect?: (gauge: Gauge) => unknown): Gauge {
     return new Gauge({ ...this.#row(name), ...collecting(collect) });
   }
@@ -35,7 +35,7 @@ export class Metrics {
     return new Histogram({ ...this.#row(name), buckets });
   }
 
-  /** Gauges of what there is at each scrape. */
+  /** Gauges of the observations at each scrape. */
   gaugesBy<Seen>({ label, look, values }: Labelled<Seen, MetricName<'gauge'>>): void {
     const lookOnce = shared(look);
     for (const [name, valueOf] of entriesOf(values)) {

@@ -23,7 +23,7 @@ interface ModerateOptions {
   readonly signal: AbortSignal;
 }
 
-/** Judged shards from one time the guards are asked for the canaries to the next. */
+/** Number of judged shards between two checks of the guards with canaries. */
 export const SHARDS_PER_CANARIES = 100;
 
 /** Has items judged by the guards. */
@@ -32,7 +32,7 @@ export class Moderator {
   readonly #media: MediaJudge;
   /** Models that have judged items of a shard, by `modelKey`. */
   readonly #models = new Set<string>();
-  /** Shards judged since the canaries were asked. */
+  /** Shards judged since the last canaries. */
   #shards = 0;
 
   constructor(options: MediaJudgeOptions) {
@@ -41,9 +41,9 @@ export class Moderator {
   }
 
   /**
-   * Returns one outcome per item, in the order of the items; null for settled ones. Every `SHARDS_PER_CANARIES` shards the
-   * guards are asked for the canaries again before their verdicts are returned.
-   * Rejects only if no guard is available, or on abort, after all work on the shard has ended.
+   * Returns one outcome per item, in the order of the items; null for resolved ones. Every `SHARDS_PER_CANARIES`
+   * shards, the guards must pass the canaries again before their verdicts are returned. Rejects only if no guard is
+   * available, or on abort, after all work on the shard has ended.
    */
   async moderate(shard: Shard, options: ModerateOptions): Promise<ShardResult> {
     const outcomes = await this.outcomesOf(
@@ -62,7 +62,7 @@ export class Moderator {
   }
 
   /**
-   * Asks for the canaries a last time if guards have judged since. Returns the last checks of all models that judged.
+   * Runs the canaries a last time if guards have judged since. Returns the last checks of all models that judged.
    * Rejects as `moderate` does.
    */
   async finish(signal: AbortSignal): Promise<readonly CanaryCheck[]> {
@@ -144,7 +144,9 @@ interface IndexedRequest<Request> {
   readonly request: Request;
 }
 
-/** Keys of the models that judged. Those of one reply follow each other, so most are like the one before. */
+/**
+ * Keys of the models that judged. Verdicts of one reply are consecutive, so most have the same model as the one before.
+ */
 function modelsOf(outcomes: readonly (Outcome | null)[]): ReadonlySet<string> {
   const models = new Set<string>();
   let last: Judgement | null = null;
@@ -158,7 +160,7 @@ function modelsOf(outcomes: readonly (Outcome | null)[]): ReadonlySet<string> {
   return models;
 }
 
-/** One endpoint and one model behind it. */
+/** Key of an endpoint and a model behind it. */
 function modelKey({ endpoint, fingerprint }: Pick<CanaryCheck, 'endpoint' | 'fingerprint'>): string {
   return `${fingerprint} ${endpoint}`;
 }

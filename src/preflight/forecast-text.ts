@@ -7,7 +7,7 @@ import type { Forecast, SourceForecast } from './preflight.ts';
 /** Maximum number of tables to list. */
 const MAX_LISTED = 10;
 
-/** The forecast as text, one string a line. */
+/** The forecast as text, one string per line. */
 export function forecastLines({
   sources,
   skipped,
@@ -52,7 +52,7 @@ function sourceLines(forecast: SourceForecast): string[] {
   ];
 }
 
-/** What is said of how files are read; everything else is recognised. */
+/** Describes the settings for reading files; everything else is detected. */
 function describeSettings({
   textColumns,
   idColumn,

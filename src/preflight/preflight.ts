@@ -10,15 +10,15 @@ import { listColumns, examineFile, inspectSources } from '../ingest/recognise/in
 import { SourceSnapshots } from '../ingest/sources/source-snapshots.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
-/** Maximum number of files to read per source; the others are taken to be like them. */
+/** Maximum number of files to read per source; the others are assumed to be similar. */
 const MAX_FILES = 1000;
 /** The largest files of a source are always read: one large table can outweigh thousands of small files. */
 const LARGEST_FILES = 50;
-/** Maximum bytes to read per table, as stored; the rest is taken to be like its beginning. */
+/** Maximum bytes to read per table, as stored; the rest is assumed to be like its beginning. */
 const MAX_TABLE_BYTES = 8 * 1024 * 1024;
-/** Tables whose columns are listed, one per set of columns. */
+/** Maximum tables to list with their columns, one per set of columns. */
 const MAX_TABLES = 20;
-/** Runs to search for the speed of a guard, the latest first. */
+/** Maximum runs to search for the speed of a guard, the latest first. */
 const MAX_RUNS = 20;
 
 /** Mean size of an outcome line in verdicts.jsonl, in bytes. */
@@ -27,7 +27,7 @@ const LINE_BYTES = 733;
 const TABLES_SHARE = 0.4;
 /** Plan and commit lines of a shard, in bytes. */
 const SHARD_BYTES = 610;
-/** Lines of a file in sources.jsonl and source-hashes.jsonl, in bytes. */
+/** Bytes of a file's lines in sources.jsonl and source-hashes.jsonl. */
 const SOURCE_BYTES = 600;
 
 /** Columns of a table. */
@@ -51,12 +51,12 @@ export interface SourceForecast extends ItemCounts {
   readonly source: string;
   readonly files: number;
   readonly bytes: number;
-  /** Whether the numbers are scaled up from a part of the source. */
+  /** Whether the numbers are extrapolated from a part of the source. */
   readonly estimated: boolean;
-  /** Files by kind, of those that were read. */
+  /** Number of files read, by kind. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly tables: readonly TableColumns[];
-  /** Settings for the files that match a glob, with the number of files that are read by them. */
+  /** Settings for the files that match a glob, with the number of files they apply to. */
   readonly for: readonly (FileSettings & { readonly matched: number })[];
 }
 
@@ -66,7 +66,7 @@ export interface Forecast {
   readonly sources: readonly SourceForecast[];
   /** Skipped files, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
-  /** Globs with settings that no file is read by. */
+  /** Globs whose settings apply to no file. */
   readonly unused_globs: readonly string[];
   readonly items: number;
   /** Each takes at least one guard request; long texts, clips and animations take several. */
@@ -75,7 +75,7 @@ export interface Forecast {
   readonly time: {
     readonly seconds: number;
     readonly items_per_second: number;
-    /** The run that was as fast; null for `--rate`. */
+    /** The run whose speed was used; null for `--rate`. */
     readonly run: string | null;
   } | null;
   /** Size of the finished run directory. */
@@ -83,9 +83,9 @@ export interface Forecast {
 }
 
 /**
- * Reads the sources of a run, of large ones a part, and forecasts the run. Asks no guard and writes nothing. `rate`: items
- * per second; null takes the speed of the last run in the output folder that was judged by the same guards. Rejects with
- * Failure `usage` for sources that a run would refuse.
+ * Reads the sources of a run, or parts of large ones, and forecasts the run. Calls no guard and writes nothing. `rate`
+ * is in items per second; null takes the speed of the last run in the output folder that was judged by the same guards.
+ * Rejects with Failure `usage` for sources that a run would refuse.
  */
 export async function preflight(
   config: RunConfig,
@@ -122,7 +122,7 @@ export async function preflight(
   };
 }
 
-/** The largest files, and others at even distances, each with the number of files that it stands for. */
+/** Selects the largest files, and others at even distances, each with the number of files that it represents. */
 function chooseFiles(files: readonly SourceSnapshot[]): { source: SourceSnapshot; weight: number }[] {
   if (files.length <= MAX_FILES) return files.map((source) => ({ source, weight: 1 }));
   const bySize = files.toSorted((a, b) => b.bytes - a.bytes);

@@ -5,7 +5,7 @@ import { Failure } from '../domain/failure.ts';
 export interface Interrupts {
   /** Aborted at the first SIGINT, SIGTERM or SIGHUP: start nothing new, finish and commit what is in flight. */
   readonly drain: AbortSignal;
-  /** Aborted at the second signal, or when draining takes too long: abandon what is in flight. */
+  /** Aborted at the second signal, or when draining takes too long: abandon work in flight. */
   readonly stop: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ interface SignalSource {
   listenerCount(signal: Signal): number;
 }
 
-/** How long what is in flight may take when a command is interrupted, in milliseconds. */
+/** How long work in flight may take when a command is interrupted, in milliseconds. */
 export const DRAIN_MS = 10_000;
 
 /**
@@ -37,7 +37,7 @@ const SAME_INTERRUPT_MS = 500;
 
 /**
  * Listens for SIGINT, SIGTERM and SIGHUP until `end` is called; `end` is idempotent. The reason is a
- * Failure('interrupted'). SIGHUP is left to a command that has a listener of its own for it, such as `guard`.
+ * Failure('interrupted'). SIGHUP is left to a command with its own listener for it, such as `guard`.
  */
 export function watchInterrupts(
   source: SignalSource,
@@ -45,7 +45,7 @@ export function watchInterrupts(
 ): Interrupts & { end(): void } {
   const drain = new AbortController();
   const stop = new AbortController();
-  // Everything in flight listens to them; Node would warn of a leak.
+  // All work in flight listens to them; Node would warn of a leak.
   setMaxListeners(0, drain.signal, stop.signal);
   let lastAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;

@@ -17,17 +17,20 @@ const clearFrom = (linesAbove: number): string =>
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
-/** Longer lines are cut, in UTF-16 code units. Our own are far shorter; untrusted text in one may not be. */
+/**
+ * Maximum line length in UTF-16 code units; longer lines are truncated. Our own are far shorter, but may contain
+ * untrusted text.
+ */
 const MAX_LINE = 16_384;
 
 /**
  * The only way to write to a terminal or a log. It takes whole lines and escapes every control, format and
  * bidirectional character and line separator in them, so untrusted text cannot start a line, move the cursor or change
- * colours, even where a caller forgot to escape it. Each line is a string of its own.
+ * colours, even if a caller forgot to escape it. Each line is a separate string.
  */
 export class LineWriter {
   readonly #target: TextTarget;
-  /** Null: lines are for people, without time and level. */
+  /** Null for human-readable lines, without time and level. */
   #format: LogFormat | null = null;
   /** Widths of the lines that `redraw` drew; none after `erase` or `keep`. */
   #drawn: readonly number[] = [];
@@ -45,7 +48,7 @@ export class LineWriter {
     return this.#target.columns;
   }
 
-  /** Makes a log of this: every further line has a time and a level, whoever writes it. */
+  /** Makes this a log: every further line has a time and a level, whatever the caller. */
   logAs(format: LogFormat): void {
     this.#format = format;
   }
@@ -58,7 +61,7 @@ export class LineWriter {
     this.lines([text], fields);
   }
 
-  /** Writes all lines in one call, so that output of other processes does not come between them. */
+  /** Writes all lines in one call, so output of other processes cannot come between them. */
   lines(texts: readonly string[], fields: LogFields = {}): void {
     if (texts.length > 0)
       this.#target.write(texts.map((text) => `${this.#formatLine(text, fields)}\n`).join(''));
@@ -77,14 +80,14 @@ export class LineWriter {
     this.#target.write(`${toPrintableJson(value, indent)}\n`);
   }
 
-  /** Columns of a line that `redraw` shows whole: one that fills the last column of a terminal would wrap. */
+  /** Maximum columns of a line that `redraw` does not truncate: a line that fills the last column would wrap. */
   get lineColumns(): number {
     return this.#width - 1;
   }
 
   /**
-   * Replaces the lines that were drawn last, from the cursor's line on; each is cut to the width of the terminal, and
-   * those that do not fit its height are left out. For terminals only. Call `erase` or `keep` before any other output.
+   * Replaces the last drawn lines, from the cursor's line on; each is truncated to the width of the terminal, and those
+   * that exceed its height are omitted. For terminals only. Call `erase` or `keep` before any other output.
    */
   redraw(texts: readonly string[]): void {
     // More lines than the terminal has cannot be erased.
@@ -94,14 +97,14 @@ export class LineWriter {
     this.#drawn = lines.map(displayWidth);
   }
 
-  /** Erases the lines that were drawn last, if there are any. */
+  /** Erases the last drawn lines, if there are any. */
   erase(): void {
     if (this.#drawn.length === 0) return;
     this.#target.write(this.#clear());
     this.#drawn = [];
   }
 
-  /** Leaves the lines that were drawn last where they are, if there are any. */
+  /** Leaves the last drawn lines in place, if there are any. */
   keep(): void {
     if (this.#drawn.length > 0) this.#target.write('\n');
     this.#drawn = [];
@@ -111,7 +114,7 @@ export class LineWriter {
     return this.#target.columns || DEFAULT_COLUMNS;
   }
 
-  /** If the terminal became narrower meanwhile, each line that was drawn may take several now. */
+  /** Sequence that erases the drawn lines. If the terminal became narrower, each may now take several rows. */
   #clear(): string {
     const lines = this.#drawn.reduce(
       (sum, columns) => sum + Math.max(1, Math.ceil(columns / this.#width)),

@@ -1,26 +1,26 @@
 import type { Cadence } from '../../guard/tensors/stream/stream-messages.ts';
 
-/** A point at which a verdict is due, with the text since the one before. */
+/** A point at which a verdict is due, with the text since the previous point. */
 export interface DuePoint {
   readonly text: string;
   readonly chunks: number;
-  /** Sequence number of the last message up to here. */
+  /** Sequence number of the last message up to this point. */
   readonly seq: number;
-  /** When it became due, by performance.now(). */
+  /** Time when it became due, by performance.now(). */
   readonly sinceMs: number;
   readonly isFinal: boolean;
 }
 
 /**
- * The text of a stream that has not been judged, cut where the cadence makes verdicts due: after every so many chunks, or
- * when `tick` says so. The points of a cadence in chunks depend on nothing but the chunks.
+ * The unjudged text of a stream, cut where the cadence makes verdicts due: after a number of chunks, or when `tick` is
+ * called. With a cadence in chunks, the points depend only on the chunks.
  */
 export class DueText {
   readonly #cadence: Cadence;
   readonly #points: DuePoint[] = [];
   #chunks: string[] = [];
   #lastSeq = 0;
-  /** Code units and chunks of all points and of the text that is not due. */
+  /** Code units and chunks of all points and of the text that is not due yet. */
   #units = 0;
   #count = 0;
 
@@ -36,17 +36,17 @@ export class DueText {
     return this.#count;
   }
 
-  /** Whether there is text that no point covers. */
+  /** Whether there is text after the last point. */
   get hasUndue(): boolean {
     return this.#chunks.length > 0;
   }
 
-  /** The oldest first. */
+  /** The points, oldest first. */
   get points(): readonly DuePoint[] {
     return this.#points;
   }
 
-  /** Returns whether this chunk makes a verdict due. */
+  /** Adds a chunk. Returns whether it makes a verdict due. */
   add(chunk: string, seq: number): boolean {
     this.#keep(chunk, seq);
     const { unit, every } = this.#cadence;
@@ -60,7 +60,9 @@ export class DueText {
     if (this.hasUndue) this.#cut(this.#lastSeq, false);
   }
 
-  /** Makes the final verdict due. `chunk`: the last text, or none; `seq`: of the message that ends the stream. */
+  /**
+   * Makes the final verdict due. `chunk` is the last text, if any, and `seq` that of the message that ends the stream.
+   */
   end(chunk: string | null, seq: number): void {
     if (chunk !== null && chunk !== '') this.#keep(chunk, seq);
     this.#cut(seq, true);

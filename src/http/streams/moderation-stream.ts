@@ -15,9 +15,9 @@ export interface StreamError {
 
 /** Receives the output of a stream. */
 export interface StreamSink {
-  /** Takes a verdict. False: the client reads too slowly; nothing is judged until `resume` is called. */
+  /** Takes a verdict. Returns false if the client reads too slowly: nothing is judged until `resume` is called. */
   verdict(report: PrefixReport): boolean;
-  /** The stream is terminated: called once, last. Null: it is complete. */
+  /** Called once, as the last call, when the stream is terminated. Null if it is complete. */
   ended(error: StreamError | null): void;
 }
 
@@ -27,7 +27,7 @@ export interface StreamResources {
   readonly unjudged: UnjudgedText;
 }
 
-/** Everything about a stream that its first message sets. */
+/** Settings from the first message of a stream. */
 interface Begun {
   readonly settings: StreamSettings;
   readonly due: DueText;
@@ -36,8 +36,8 @@ interface Begun {
 
 /**
  * One moderation stream on the server, whatever its transport (states: stream-state.ts). Verdicts are given on the
- * cadence while messages arrive: every `processedUntilSeq` is at least the one before, and a verdict is never better than
- * the one before. For a cadence in chunks the verdicts depend on the chunks alone and not on when they arrive.
+ * cadence while messages arrive: `processedUntilSeq` never decreases, and verdicts never improve. With a cadence in
+ * chunks, verdicts depend only on the chunks and not on their timing.
  */
 export class ModerationStream {
   readonly #sink: StreamSink;
@@ -50,7 +50,7 @@ export class ModerationStream {
   #isSinkFull = false;
   #isFinalSent = false;
   #hasClientEnded = false;
-  /** Ends a stream whose client sends nothing, or stays after the final verdict. */
+  /** Ends a stream whose client is idle, or stays after the final verdict. */
   #patience: NodeJS.Timeout;
   /** Ends a stream whose oldest due text waits too long. */
   #lag: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export class ModerationStream {
     return this.#begun?.judge.last ?? null;
   }
 
-  /** A message that could be read. Returns whether it makes a verdict due, which is given later. */
+  /** Handles a readable message. Returns whether it makes a verdict due, which is given later. */
   receive(request: StreamRequest): boolean {
     if (this.#state !== 'open') {
       this.#apply(
@@ -92,24 +92,24 @@ export class ModerationStream {
     return fault === null && this.#take(request, this.#begun!.due);
   }
 
-  /** A message that could not be read. */
+  /** Handles an unreadable message. */
   receiveInvalid(fault: string): void {
     this.#apply('invalid message', this.#state === 'open' ? fault : 'the stream has ended: open a new one');
   }
 
-  /** The client sends nothing more, and still reads. */
+  /** Called when the client will send nothing more, but still reads. */
   clientEnded(): void {
     this.#hasClientEnded = true;
     if (this.#state === 'open') this.#apply('client left', 'the client ended the stream early');
     else if (this.#isFinalSent) this.#apply('completed', '');
   }
 
-  /** The client is gone: disconnected, or cancelled. */
+  /** Called when the client is gone: disconnected, or cancelled. */
   clientLeft(): void {
     this.#apply(this.#isFinalSent ? 'completed' : 'client left', 'the client left');
   }
 
-  /** The sink takes verdicts again. */
+  /** Called when the sink accepts verdicts again. */
   resume(): void {
     this.#isSinkFull = false;
     this.#advance();
@@ -163,7 +163,7 @@ export class ModerationStream {
     return isDue;
   }
 
-  /** Counts the text that waits. Returns false when it is more than the limits allow. */
+  /** Counts the waiting text. Returns false when it exceeds the limits. */
   #count(due: DueText): boolean {
     const { limits, unjudged } = this.#resources;
     if (due.units > limits.unjudgedText || due.chunks > limits.unjudgedChunks) return false;
@@ -178,7 +178,7 @@ export class ModerationStream {
     this.#tick = setTimeout(() => this.#ticked(), settings.cadence.every);
   }
 
-  /** Text that becomes due during an evaluation is left to one point after it. */
+  /** Handles a point of the cadence. Text that becomes due during an evaluation is left to one point after it. */
   #ticked(): void {
     this.#tick = undefined;
     const { due, judge } = this.#begun!;

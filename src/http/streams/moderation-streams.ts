@@ -7,7 +7,7 @@ import { UnjudgedText } from './unjudged-text.ts';
 export class ModerationStreams {
   readonly limits: StreamLimits;
   readonly #resources: StreamResources;
-  /** Open streams, with the connection of each. */
+  /** Open streams, each with its connection. */
   readonly #open = new Map<ModerationStream, string>();
   readonly #perConnection = new Map<string, number>();
   #verdicts = 0;
@@ -28,14 +28,14 @@ export class ModerationStreams {
     return this.#verdicts;
   }
 
-  /** Code units of text that wait for a verdict. */
+  /** Code units of text waiting for a verdict. */
   get unjudgedText(): number {
     return this.#resources.unjudged.held;
   }
 
   /**
-   * Opens a stream of a connection, which is named by its address and port. A stream that is not admitted ends within
-   * this call: RESOURCE_EXHAUSTED or UNAVAILABLE.
+   * Opens a stream of a connection, which is identified by its address and port. A stream that is not admitted ends
+   * within this call: RESOURCE_EXHAUSTED or UNAVAILABLE.
    */
   start(connection: string, sink: StreamSink): ModerationStream {
     const stream = new ModerationStream(
@@ -55,13 +55,13 @@ export class ModerationStreams {
     return stream;
   }
 
-  /** Ends all streams with UNAVAILABLE, and every stream that is opened later. */
+  /** Ends all streams with UNAVAILABLE, including any opened later. */
   close(): void {
     this.#isClosed = true;
     this.endAll({ event: 'not available', text: CLOSING });
   }
 
-  /** Ends all streams that are open now. */
+  /** Ends all streams that are currently open. */
   endAll({ event, text }: NotReady): void {
     for (const stream of [...this.#open.keys()]) stream.end(event, text);
   }

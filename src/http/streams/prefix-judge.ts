@@ -6,7 +6,7 @@ import type { StreamSettings } from './stream-settings.ts';
 /** A verdict, and the version of the model that gave it. */
 export interface PrefixReport {
   readonly verdict: StreamVerdict;
-  /** Empty while nothing has been judged, or where it is not known. */
+  /** Empty while nothing has been judged, or if unknown. */
   readonly modelVersion: string;
 }
 
@@ -16,7 +16,7 @@ export interface PrefixJudge {
   readonly last: PrefixReport;
   /** Whether an evaluation runs or waits for its turn. */
   readonly isBusy: boolean;
-  /** Text has become due, or the client reads again: starts an evaluation where one can be started. */
+  /** Called when text has become due, or the client reads again: starts an evaluation if possible. */
   advance(): void;
   /** Withdraws all work. May be called again. */
   stop(): void;
@@ -24,11 +24,11 @@ export interface PrefixJudge {
 
 /** Events from a judge to its stream, never within a call from it. */
 export interface JudgeEvents {
-  /** A verdict that was due. Its point has been dropped from the due text. */
+  /** Called with a verdict that was due. Its point has been dropped from the due text. */
   readonly judged: (report: PrefixReport) => void;
-  /** Why nothing more is judged. `text` quotes no content. */
+  /** Called with the reason why nothing more is judged. `text` quotes no content. */
   readonly failed: (event: StreamEvent, text: string) => void;
-  /** An evaluation has ended, after its verdicts. */
+  /** Called when an evaluation has ended, after its verdicts. */
   readonly evaluated: () => void;
 }
 
@@ -40,10 +40,10 @@ export interface NotReady {
 
 /** Judges the streams of a server. */
 export interface StreamJudging {
-  /** Null: streams may be opened. */
+  /** Why streams cannot be opened now; null if they can. */
   notReady(): NotReady | null;
   /** The reason why a prompt is invalid; null if it is valid. */
   faultOfPrompt(prompt: string): string | null;
-  /** Starts to judge a stream. The judge drops from `due` what it has judged. */
+  /** Starts judging a stream. The judge drops judged text from `due`. */
   judge(settings: StreamSettings, due: DueText, events: JudgeEvents): PrefixJudge;
 }

@@ -13,30 +13,30 @@ import type { ModerationStream, StreamError, StreamSink } from './moderation-str
 import type { ModerationStreams } from './moderation-streams.ts';
 import type { PrefixReport } from './prefix-judge.ts';
 
-/** Address of moderation streams over WebSockets. */
+/** Path of moderation streams over WebSockets. */
 const PATH = '/v1/moderations/response-stream';
 
 /** Max bytes of a client's message; a longer one closes the socket with code 1009. */
 const MAX_MESSAGE_BYTES = MAX_STREAM_TEXT_BYTES;
 
 /**
- * Max frames of a message, and pieces in which a frame arrives: each takes some hundred bytes besides its own. A socket
+ * Max frames of a message, and max pieces in which a frame arrives: each takes some hundred bytes of overhead. A socket
  * with more is closed with code 1008.
  */
 const MAX_PIECES = 4096;
 
-/** Max bytes of replies that a client has not taken. */
+/** Max bytes of replies that a client has not read. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** For a client to answer the closing of its socket, in milliseconds; then it is disconnected. */
+/** How long a client may take to answer the closing of its socket, in milliseconds; it is then disconnected. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** Between two pings, in milliseconds. A client that does not answer one before the next is gone. */
+/** Interval between two pings, in milliseconds. A client that does not answer one before the next is gone. */
 const PING_MS = 30_000;
 
 const NORMAL_CLOSURE = 1000;
 
-/** The types of ws do not have all of these yet. */
+/** The types of ws lack some of these. */
 const SERVER_OPTIONS = {
   noServer: true,
   clientTracking: false,
@@ -48,7 +48,7 @@ const SERVER_OPTIONS = {
 };
 
 /**
- * Takes the WebSocket handshakes of a server: one moderation stream per socket. A handshake for another path is
+ * Accepts the WebSocket handshakes of a server: one moderation stream per socket. A handshake for another path is
  * answered with 404.
  */
 export function responseStreams(streams: ModerationStreams): UpgradeHandler {
@@ -68,8 +68,8 @@ export function responseStreams(streams: ModerationStreams): UpgradeHandler {
 }
 
 /**
- * One moderation stream over a WebSocket. Each message is answered with one verdict: with its own if the message makes a
- * verdict due, and else at once with the latest. An error is sent as the last message; then the socket is closed with the
+ * One moderation stream over a WebSocket. Each message is answered with one verdict: its own if the message makes a
+ * verdict due, otherwise the latest at once. An error is sent as the last message; the socket is then closed with the
  * code of its status.
  */
 class ResponseStream implements StreamSink {
@@ -84,7 +84,7 @@ class ResponseStream implements StreamSink {
     this.#socket = socket;
     const pings = setInterval(() => this.#ping(), PING_MS);
     socket.on('pong', () => (this.#isAlive = true));
-    // The socket closes after an error of the protocol or the connection.
+    // The socket closes after a protocol or connection error.
     socket.on('error', () => {});
     this.#stream = streams.start(connection, this);
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
@@ -94,7 +94,7 @@ class ResponseStream implements StreamSink {
     });
   }
 
-  /** A verdict that no message made due, but the time, is sent with the next message. */
+  /** Sends a verdict. A verdict made due by time instead of a message is sent with the next message. */
   verdict(report: PrefixReport): boolean {
     if (report.verdict.isFinal) this.#reply(report);
     else if (this.#unanswered > 0) {

@@ -1,7 +1,7 @@
 import type { Cadence } from '../../guard/tensors/stream/stream-messages.ts';
 
 /**
- * Limits of moderation streams, whatever their transport. A text is measured in UTF-16 code units; times are in
+ * Limits of moderation streams, whatever their transport. Text is measured in UTF-16 code units; times are in
  * milliseconds. A stream over a limit ends with RESOURCE_EXHAUSTED unless noted otherwise.
  */
 export interface StreamLimits {
@@ -9,21 +9,21 @@ export interface StreamLimits {
   readonly streams: number;
   /** Max open streams of one connection. */
   readonly streamsPerConnection: number;
-  /** Max text of a stream that has not been judged. */
+  /** Max unjudged text of a stream. */
   readonly unjudgedText: number;
-  /** Max text of all streams together that has not been judged. */
+  /** Max unjudged text of all streams together. */
   readonly totalUnjudgedText: number;
-  /** Max chunks of a stream that have not been judged. */
+  /** Max unjudged chunks of a stream. */
   readonly unjudgedChunks: number;
-  /** Maximum wait of text for its verdict after it became due. */
+  /** Max time that text may wait for its verdict after it became due. */
   readonly lagMs: number;
-  /** How long a client may send nothing before the end of its stream; then CANCELLED. */
+  /** How long a client may be idle before the end of its stream; it then ends with CANCELLED. */
   readonly idleMs: number;
-  /** How long a stream waits for its client to leave after the final verdict; then it ends without an error. */
+  /** How long a stream waits for its client to leave after the final verdict; it then ends without an error. */
   readonly lingerMs: number;
   /** Used when the client sets none. */
   readonly cadence: Cadence;
-  /** Bounds of the cadence that a client sets, both included; INVALID_ARGUMENT outside. */
+  /** Inclusive bounds for a cadence set by the client; INVALID_ARGUMENT outside. */
   readonly cadenceChunks: Bounds;
   readonly cadenceMs: Bounds;
 }

@@ -5,7 +5,7 @@ export interface ObservedStreams {
   readonly open: number;
   /** Verdicts given since the start. */
   readonly verdicts: number;
-  /** UTF-16 code units of text that wait for a verdict. */
+  /** UTF-16 code units of text waiting for a verdict. */
   readonly unjudgedText: number;
 }
 

@@ -10,7 +10,7 @@ export interface StreamSettings {
   readonly cadence: Cadence;
 }
 
-/** The settings in a first message, or why they are invalid. */
+/** Reads the settings in a first message; returns why they are invalid if they are. */
 export function readSettings(
   { streamId, prompt, cadence }: StreamRequest,
   limits: StreamLimits,

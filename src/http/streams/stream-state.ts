@@ -14,13 +14,13 @@ export type StreamState = 'open' | 'final' | 'terminated';
 export type StreamEvent =
   /** A valid message with text. */
   | 'chunk'
-  /** A valid message that ends the stream, after a text or with one. */
+  /** A valid message that ends the stream, after or with text. */
   | 'end after content'
   /** A message that ends the stream without any text. */
   | 'end before content'
-  /** No valid message: malformed, a seq that is not higher than the last, an empty chunk, a setting that is invalid. */
+  /** An invalid message: malformed, a seq that is not higher than the last, an empty chunk, an invalid setting. */
   | 'invalid message'
-  /** The model refused the text for a fault of the text. */
+  /** The model rejected the text because of the text itself. */
   | 'content refused'
   /** The client disconnected, cancelled, or ended the stream early. */
   | 'client left'
@@ -28,18 +28,18 @@ export type StreamEvent =
   | 'limit exceeded'
   /** The model is not ready, or the server is shutting down or sheds load. */
   | 'not available'
-  /** Nothing behind this server judges streams. */
+  /** No model behind this server judges streams. */
   | 'not supported'
   /** The model threw, or its answer is not a verdict. */
   | 'failure'
-  /** The final verdict has been sent, and the client left or stayed too long. */
+  /** The final verdict was sent, and the client left or stayed too long. */
   | 'completed';
 
 export interface Transition {
   readonly from: Exclude<StreamState, 'terminated'>;
   readonly event: StreamEvent;
   readonly to: StreamState;
-  /** The status of a stream that this event terminates; OK: it is complete. */
+  /** Status of a stream terminated by this event; OK if it is complete. */
   readonly status: StatusName | null;
 }
 
@@ -70,7 +70,7 @@ export const TRANSITIONS: readonly Transition[] = [
 
 const BY_STATE_AND_EVENT = new Map(TRANSITIONS.map((row) => [`${row.from}: ${row.event}`, row]));
 
-/** The transition of an event in a state; null: the event changes nothing. */
+/** The transition of an event in a state; null if the event changes nothing. */
 export function transitionOf(state: StreamState, event: StreamEvent): Transition | null {
   return BY_STATE_AND_EVENT.get(`${state}: ${event}`) ?? null;
 }

@@ -1,4 +1,4 @@
-/** The text of all streams that has not been judged, in UTF-16 code units. */
+/** Counts the unjudged text of all streams, in UTF-16 code units. */
 export class UnjudgedText {
   readonly #max: number;
   #held = 0;
@@ -11,7 +11,7 @@ export class UnjudgedText {
     return this.#held;
   }
 
-  /** Returns false and adds nothing when there is no room. `units` may be negative. */
+  /** Adds units, which may be negative. Returns false and adds nothing when there is no room. */
   add(units: number): boolean {
     if (units > 0 && this.#held + units > this.#max) return false;
     this.#held += units;

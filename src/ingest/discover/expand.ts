@@ -25,7 +25,7 @@ interface Expansion {
   readonly skipped: Readonly<Record<string, number>>;
   /** The skipped files that are not in sources.jsonl. */
   readonly skippedFiles: Iterable<SkippedFile>;
-  /** Globs whose settings no file is read by. */
+  /** Globs whose settings apply to no file. */
   readonly unusedGlobs: readonly string[];
 }
 
@@ -44,10 +44,11 @@ interface Corpus {
 const MAX_CONCURRENT_STATS = 64;
 
 /**
- * Expands files, folders and globs into files: the corpora in the given order, and the files of each in bytewise order of
- * their paths; each with the last glob of its corpus's settings that it matches. A file in two corpora belongs to the one that names the file, otherwise to the first. Sidecars and
- * manifests are looked for next to a file however it was found, so its item is always the same. Failure('usage') for
- * a path that does not exist, and for a folder or a glob without files.
+ * Expands files, folders and globs into files: the corpora in the given order, and the files of each in bytewise order
+ * of their paths. Each file gets the last glob of its corpus's settings that it matches. A file in two corpora belongs
+ * to the one that names the file, otherwise to the first. Sidecars and manifests are looked for next to a file however
+ * it was found, so its item is always the same. Failure('usage') for a path that does not exist, and for a folder or a
+ * glob without files.
  */
 export async function expandSources(
   sources: readonly SourceConfig[],
@@ -115,7 +116,9 @@ export async function expandSources(
   };
 }
 
-/** Whether a glob is mistyped or its files did not come today cannot be told, so the run begins. */
+/**
+ * Notice about a glob without files. It may be mistyped, or its files may not have arrived today, so the run begins.
+ */
 export function unusedGlobNotice(glob: string): string {
   return `no file is read by the settings for ${quoteName(glob)}: it matches none, or a later glob matches the same`;
 }

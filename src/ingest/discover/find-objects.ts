@@ -13,7 +13,7 @@ import { isLeftover } from './walk/walk-folder.ts';
 import { SkippedFiles } from './walk/skipped-files.ts';
 import { globMatcher } from './within-corpora.ts';
 
-/** The objects of a corpus and those beside it that may describe them; see `Corpus`. */
+/** The objects of a corpus and those next to it that may describe them; see `Corpus`. */
 interface FoundObjects {
   readonly name: string;
   readonly isNamedFile: boolean;
@@ -22,8 +22,9 @@ interface FoundObjects {
 }
 
 /**
- * Lists the object of a path, or else all below it, or else those that match it as a glob, with the rules for folders: a
- * slash in a key divides it as in a path. Failure('usage') if there are none, or the bucket may not be listed.
+ * Lists the object at a path; otherwise all objects below it; otherwise those that match it as a glob. The rules for
+ * folders apply: a slash in a key separates as in a path. Failure('usage') if there are none, or the bucket may not be
+ * listed.
  */
 export async function findObjects(
   { path, given }: SourceConfig,
@@ -50,7 +51,7 @@ export async function findObjects(
   }
 }
 
-/** A named object, and those beside it whose names allow them to describe it; null if there is none of that key. */
+/** A named object, and those next to it whose names allow them to describe it; null if there is none with that key. */
 async function findNamed(path: string, signal: AbortSignal): Promise<FoundObjects | null> {
   const key = parseObjectPath(path)?.key ?? '';
   if (key === '' || key.endsWith('/')) return null;
@@ -89,8 +90,8 @@ async function findByGlob(
 }
 
 /**
- * The objects below a folder that are wanted. Skips the files of runs and those that systems leave, as in a folder, and the
- * empty objects that programs make to show a folder.
+ * Lists the wanted objects below a folder. Skips the files of runs and OS junk files, as in a folder, and the empty
+ * objects that programs create to represent a folder.
  */
 async function listFolder(
   folder: string,

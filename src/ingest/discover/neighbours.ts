@@ -62,8 +62,8 @@ export class Neighbours {
 }
 
 /**
- * The manifest among the files of a corpus. Failure('usage') if it is too large to be kept in memory while the corpus is
- * read.
+ * Finds the manifest among the files of a corpus. Failure('usage') if it is too large to be kept in memory while the
+ * corpus is read.
  */
 export async function findManifest(
   files: readonly FoundName[],

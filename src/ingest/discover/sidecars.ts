@@ -20,9 +20,9 @@ interface CaptionedFiles<F extends File> {
 }
 
 /**
- * Finds the text files that describe an image or audio file of the same name, such as `photo.txt` for `photo.jpg`, among
- * `files` and `beside`. Only a file that is image or audio by its first bytes has a sidecar. Next to any
- * other file, the text file is an item of its own.
+ * Finds the text files that describe an image or audio file of the same name, such as `photo.txt` for `photo.jpg`,
+ * among `files` and `beside`. Only a file whose first bytes are those of an image or audio file has a sidecar. Next to
+ * any other file, the text file is a separate item.
  */
 export async function takeSidecars<F extends File>(
   files: readonly F[],
@@ -32,7 +32,7 @@ export async function takeSidecars<F extends File>(
   const texts = new Map<string, F>();
   for (const file of [...beside, ...files]) {
     if (!isSidecarName(file.relative)) continue;
-    // Always choose the same one of `a.TXT` and `a.txt`, whichever of them the user named.
+    // Always choose the same one of `a.TXT` and `a.txt`, whichever the user named.
     const other = texts.get(stem(file.relative));
     if (other === undefined || other.relative < file.relative) texts.set(stem(file.relative), file);
   }

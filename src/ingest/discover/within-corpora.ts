@@ -9,8 +9,8 @@ import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { isSidecarName, stem } from './sidecars.ts';
 
 /**
- * Returns a function that matches paths below the fixed part of a glob. Names that begin with a dot match like others, as
- * in folders: a name must not keep a file from being judged.
+ * Returns a function that matches paths below the fixed part of a glob. Names that begin with a dot match like others,
+ * as in folders: a name must not prevent a file from being judged.
  */
 export function globMatcher(glob: string): (relative: string) => boolean {
   const matches = picomatch(glob, { dot: true });
@@ -75,7 +75,7 @@ function boundsOf({ path }: Pick<SourceConfig, 'path'>): Bounds {
 }
 
 function isWithin(path: string, { root, glob }: Bounds): boolean {
-  // In a key, these are letters like others.
+  // In a key, these are ordinary characters.
   if (!isObjectPath(root) && path.split('/').some((part) => part === '..' || part === '.')) return false;
   if (path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)) return true;
   return glob !== null && path.startsWith(glob.folder) && glob.matches(path.slice(glob.folder.length));

@@ -34,8 +34,8 @@ interface Holding {
 }
 
 /**
- * The items of a file that holds others: an item for each part, and one for each record of a table in it. Parts are
- * recognised as files of a folder are. Their numbers are the rows of the items.
+ * The items of a file that contains others: one per part, or one per record for a table. Parts are detected like files
+ * in a folder. Their numbers are the rows of the items.
  */
 export async function* containerItems(
   file: OpenSource,
@@ -68,7 +68,7 @@ interface Reading extends Pick<Holding, 'config' | 'itemBytes' | 'signal'> {
   readonly limits: UnpackLimits;
 }
 
-/** The drafts of a part: for a table, of each of its records. */
+/** The drafts of a part; for a table, of each of its records. */
 async function* draftsOf(part: UnpackedPart, reading: Reading): AsyncGenerator<readonly Draft[], void> {
   if (part.kind === 'problem') {
     const draft = { ...createFailedDraft('', null, problemOf(part, reading.limits)), modality: null };
@@ -90,7 +90,7 @@ async function* draftsOf(part: UnpackedPart, reading: Reading): AsyncGenerator<r
     return;
   }
   const { layout, options } = examined;
-  // A Parquet file in another file was refused.
+  // A Parquet file inside another file was refused.
   if (layout.kind === 'parquet') return;
   for await (const batch of readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)))) {
     for (const record of batch) {
@@ -136,7 +136,7 @@ function wholeDraft(
 
 const NOTHING_INSIDE = 'nothing is in the file';
 
-/** Says in our own words what was not unpacked. */
+/** Describes what was not unpacked in our own words. */
 function problemOf(
   { why, bytes, parts }: Extract<UnpackedPart, { readonly kind: 'problem' }>,
   limits: UnpackLimits,

@@ -23,13 +23,13 @@ import type { SourceHead } from '../sources/open-source.ts';
 
 /**
  * Max bytes submitted for all turns of a conversation together. Each turn submits all earlier ones again, so the sum
- * grows quadratically with the number of turns. Turns beyond it end as ITEM_TOO_LARGE.
+ * grows quadratically with the number of turns. Turns beyond the limit end as ITEM_TOO_LARGE.
  */
 const MAX_SUBMITTED_BYTES = 1024 * 1024 * 1024;
 /** Bytes per message in a request besides role and content. */
 const MESSAGE_OVERHEAD_BYTES = 8;
 
-/** In characters. Longer values are not used as ids; the item's position is. */
+/** Max length of an id in characters. For longer values, the item's position is used instead. */
 const MAX_ID_LENGTH = 512;
 
 interface ItemMakerOptions {
@@ -39,18 +39,18 @@ interface ItemMakerOptions {
   readonly firstSeq: number;
   /** Largest item in UTF-8 bytes. */
   readonly itemBytes: number;
-  /** How generations are replayed; null: their responses are judged as a whole. */
+  /** How generations are replayed; null to judge their responses as a whole. */
   readonly replay: Replay | null;
 }
 
 /** The content of a file that is one item. */
 export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly draft: Draft;
-  /** Null: the id of the file is used. */
+  /** Null to use the id of the file. */
   readonly id: string | null;
 }
 
-/** Where a record is in its file. */
+/** Position of a record in its file. */
 interface Place {
   readonly row: number;
   readonly line: number | null;
@@ -69,14 +69,14 @@ interface MeasuredConversation {
 /** Makes items from the records of one file: assigns seqs and ids, checks sizes, hashes content. */
 export class ItemMaker {
   readonly #path: string;
-  /** Base for the ids of items that have none of their own. */
+  /** Base for the ids of items that have no id of their own. */
   readonly #fileId: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
   readonly #replay: Replay | null;
   #textStart: number | null = null;
   #seq: number;
-  /** The latest conversation that turns were made into items from. */
+  /** The conversation whose turns were last made into items. */
   #conversation: MeasuredConversation | null = null;
 
   constructor(options: ItemMakerOptions) {
@@ -88,13 +88,13 @@ export class ItemMaker {
     this.#seq = options.firstSeq;
   }
 
-  /** `textStart`: see SourceHead. Without it, items do not name the offsets of their records. */
+  /** For `textStart`, see SourceHead. Without it, items do not have the offsets of their records. */
   seekIn({ textStart }: Pick<SourceHead, 'textStart'>): this {
     this.#textStart = textStart;
     return this;
   }
 
-  /** Appends the items of a record to `items`: at least one, unless the record is the object around the records. */
+  /** Appends the items of a record to `items`: at least one, unless the record is the wrapper object of the records. */
   add(record: SourceRecord, options: RecordOptions, items: Item[]): void {
     if (record.error !== null) {
       items.push(this.refused(record, record.error, 'text'));
@@ -108,7 +108,7 @@ export class ItemMaker {
     }
   }
 
-  /** Appends the items of a part of a file that holds others; `row` is the part's number. */
+  /** Appends the items of a part of a file that contains others; `row` is the part's number. */
   addPart(row: number, drafts: readonly Draft[], items: Item[]): void {
     const place = { row, line: null };
     const source = this.#sourceOf(place);
@@ -210,7 +210,7 @@ export class ItemMaker {
     return { path: this.#path, row, line, sha256: null, bytes: null, offset, length };
   }
 
-  /** The id of a record without its own. */
+  /** The id of a record that has none. */
   #positionOf({ row }: Place): string {
     return `${this.#fileId}#${row}`;
   }

@@ -36,7 +36,7 @@ export interface ReadOptions {
   /** Max size of a media file in bytes. */
   readonly mediaBytes: number;
   readonly unpack: UnpackLimits;
-  /** Records chosen by a trial; omitted to judge everything. A problem with the file is always an item. */
+  /** Records selected by a trial; omitted to judge everything. A problem with the file is always an item. */
   readonly selection?: RecordSelection | undefined;
   readonly signal: AbortSignal;
   /** Media files that were read before, and need not be read if they have not changed. */
@@ -46,9 +46,9 @@ export interface ReadOptions {
 }
 
 /**
- * The items of one file in order, in batches, with seqs from `firstSeq` on. The same file always yields the same items.
- * A problem with the file is an item too: it cannot be read or recognised, or it changed after the run was created,
- * before or while it was read. Throws only on abort and on bugs.
+ * The items of one file in order, in batches, with seqs from `firstSeq`. The same file always yields the same items. A
+ * problem with the file is an item too: it cannot be read or detected, or it changed after the run was created, before
+ * or while it was read. Throws only on abort and on bugs.
  */
 export async function* readSource(
   source: SourceSnapshot,
@@ -241,7 +241,7 @@ async function* recordItems(
   }
 }
 
-/** Whether a record is judged: all are but for a trial. */
+/** Whether a record is judged. Only a trial excludes records. */
 function isSelected(record: SourceRecord, path: string, selection: RecordSelection | undefined): boolean {
   if (selection === undefined) return true;
   const isAround = record.error === null && record.isWrapper === true;
@@ -249,8 +249,8 @@ function isSelected(record: SourceRecord, path: string, selection: RecordSelecti
 }
 
 /**
- * The item of a file that cannot be read as it was listed. In a sample, a file that is one record by its name has it only
- * if it was selected; how many records any other file has is not known, so it always has it.
+ * The item of a file that cannot be read as it was listed. In a sample, a file that is one record, judging by its name,
+ * has this item only if it was selected. Other files have an unknown number of records, so they always have it.
  */
 function problem(
   item: Item,

@@ -6,8 +6,8 @@ import type { RecordCounts } from '../plan/plan-line.ts';
 const HASH_DIGITS = 12;
 
 /**
- * Chooses and counts the records that a trial judges; a file that is one item counts as a record. Whether a record is in a
- * sample depends only on the seed, its source and its row. The first records are those in corpus order.
+ * Selects and counts the records that a trial judges; a file that is one item counts as a record. Whether a record is
+ * in a sample depends only on the seed, its source and its row. The first records are those in corpus order.
  */
 export class RecordSelection {
   readonly #trial: Trial;
@@ -23,7 +23,7 @@ export class RecordSelection {
     return { read: this.#read, selected: this.#selected };
   }
 
-  /** Continues with what an earlier process counted. */
+  /** Continues from the counts of an earlier process. */
   restore({ read, selected }: RecordCounts): void {
     this.#read = read;
     this.#selected = selected;
@@ -35,8 +35,8 @@ export class RecordSelection {
   }
 
   /**
-   * Counts the next record of a source; `row` is null for a whole file, which is counted once however often it is asked
-   * for. Returns whether it is judged.
+   * Counts the next record of a source; `row` is null for a whole file, which is counted once even if requested
+   * repeatedly. Returns whether it is judged.
    */
   take(path: string, row: number | null): boolean {
     if (row === null && this.#lastFile?.path === path) return this.#lastFile.isSelected;
@@ -48,12 +48,12 @@ export class RecordSelection {
     return isSelected;
   }
 
-  /** Whether the object around the records of a file is judged. It is not counted. */
+  /** Whether the wrapper object of a file's records is judged. It is not counted. */
   takeAround(path: string, row: number): boolean {
     return !this.isOver && this.#isChosen(path, row);
   }
 
-  /** Counts records that cannot be read: each of them has an outcome, whether or not it would have been chosen. */
+  /** Counts records that cannot be read: each has an outcome, even if it would not have been selected. */
   addUnreadable(records: number): void {
     this.#read += records;
     this.#selected += records;

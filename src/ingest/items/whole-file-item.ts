@@ -26,7 +26,7 @@ interface MediaTarget {
   readonly signal: AbortSignal;
 }
 
-/** Knows the media files that are as they were when they were read. */
+/** Looks up media files that have not changed since they were read. */
 export interface ReadBefore {
   find(state: FileState): ReadMedia | null;
   add(state: FileState, media: ReadMedia): Promise<void>;
@@ -84,7 +84,7 @@ async function captionOf({
   return validateCaption(isSame ? listed : `${listed}\n\n${beside}`);
 }
 
-/** Reads a plain text file as one item. One that is too large is only hashed. */
+/** Reads a plain text file as one item. If it is too large, it is only hashed. */
 export async function readTextItem(
   file: OpenSource,
   head: SourceHead,
@@ -115,7 +115,7 @@ export async function readTextItem(
   return { sha256, bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
 }
 
-/** The item of a text in UTF-8. */
+/** Makes the item of a UTF-8 text. */
 export function textDraft(bytes: Buffer): Draft {
   if (isUtf8(bytes)) return createPromptDraft('', bytes.toString());
   return createFailedDraft(

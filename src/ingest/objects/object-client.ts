@@ -6,12 +6,12 @@ import { type ObjectPath, parseObjectPath } from '../../domain/object-path.ts';
 import type { FileSnapshot } from '../sources/sources-file.ts';
 import { translateError } from './object-error.ts';
 
-/** Requests that are sent for one answer while the service is overloaded or does not answer. */
+/** Max requests for one answer while the service is overloaded or does not answer. */
 const MAX_ATTEMPTS = 5;
-/** Connections of this process to the service; further requests wait for one. */
+/** Max connections of this process to the service; further requests wait for one. */
 const MAX_CONNECTIONS = 64;
 const CONNECT_MS = 5000;
-/** For one answer, at most 4 MiB, in milliseconds. */
+/** Timeout for one answer of at most 4 MiB, in milliseconds. */
 const ANSWER_MS = 60_000;
 
 type Sdk = typeof S3;
@@ -19,8 +19,8 @@ type Sdk = typeof S3;
 let opened: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | null = null;
 
 /**
- * The client of this process, which shares its connections. Credentials, region and endpoint come from the environment and
- * files that the SDK knows; loaded with the first object, because few runs need it.
+ * Creates the client of this process, which shares its connections. Credentials, region and endpoint come from the
+ * environment and files that the SDK knows. Loaded with the first object, because few runs need it.
  */
 function connect(): NonNullable<typeof opened> {
   return (opened ??= open());
@@ -34,7 +34,7 @@ async function open(): Promise<{ readonly sdk: Sdk; readonly client: S3Client }>
   const agent = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
   const client = new sdk.S3Client({
     maxAttempts: MAX_ATTEMPTS,
-    // Other services than Amazon's have no host name for each bucket, need no region, and know no new checksums.
+    // Services other than Amazon's have no host name for each bucket, need no region, and do not support new checksums.
     ...(endpoint === '' ? {} : { endpoint, forcePathStyle: true, ...defaultRegion() }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -72,7 +72,7 @@ async function ask<T>(
       return await request(at, await connect(), AbortSignal.any([signal, deadline]));
     } catch (error) {
       signal.throwIfAborted();
-      // The SDK repeats requests, but not those whose answer breaks off.
+      // The SDK retries requests, but not those whose answer breaks off.
       const isCut = error instanceof CutAnswer;
       if (isCut && attempt < MAX_ATTEMPTS) continue;
       throw translateError(isCut ? error.cause : error, at.bucket);
@@ -83,7 +83,7 @@ async function ask<T>(
 /** An answer that broke off. */
 class CutAnswer extends Error {}
 
-/** The state of an object. */
+/** Reads the state of an object. */
 export async function headObject(path: string, signal: AbortSignal): Promise<FileSnapshot> {
   try {
     return await ask(path, signal, async ({ bucket, key }, { sdk, client }, abortSignal) => {
@@ -91,7 +91,8 @@ export async function headObject(path: string, signal: AbortSignal): Promise<Fil
       return snapshotOf(await client.send(head, { abortSignal }), null);
     });
   } catch (error) {
-    // The answer to HEAD says nothing but a status; that to GET tells an object that may not be read from bad credentials.
+    // The answer to HEAD is only a status; that to GET distinguishes an object without read access from bad
+    // credentials.
     if (error instanceof Failure || signal.aborted) throw error;
     return (await getRange(path, { from: 0, to: 1, of: null }, signal)).state;
   }
@@ -99,13 +100,13 @@ export async function headObject(path: string, signal: AbortSignal): Promise<Fil
 
 export interface ObjectRange {
   readonly from: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number;
-  /** The state that the object must have; null for any. */
+  /** Required state of the object; null for any. */
   readonly of: FileSnapshot | null;
 }
 
-/** Bytes of an object, fewer at its end, and its state. */
+/** Reads a byte range of an object, which is shorter at its end, and its state. */
 export async function getRange(
   path: string,
   { from, to, of }: ObjectRange,
@@ -144,7 +145,7 @@ export async function getRange(
   });
 }
 
-/** `length`: of the range in the answer; null for an answer about the whole object. */
+/** `length` is that of the range in the answer; null for an answer about the whole object. */
 function snapshotOf(
   answer: HeadObjectCommandOutput | GetObjectCommandOutput,
   length: number | null,
@@ -160,13 +161,13 @@ function snapshotOf(
   };
 }
 
-/** An object as it is listed. */
+/** An object in a listing. */
 export interface ListedObject {
   readonly key: string;
   readonly bytes: number;
 }
 
-/** The objects whose keys begin with that of `path`, in bytewise order, in pages of at most 1,000. */
+/** Lists the objects whose keys begin with that of `path`, in bytewise order, in pages of at most 1,000. */
 export async function* listObjects(
   path: string,
   signal: AbortSignal,

@@ -12,7 +12,7 @@ export class ObjectError extends Error {
   }
 }
 
-/** Errors of the whole service or of our access to it, by the name that the service or the SDK gives them. */
+/** Advice for errors of the whole service or of our access to it, by the error name from the service or the SDK. */
 const ADVICE: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no such bucket',
   InvalidAccessKeyId: 'the credentials are not known there',
@@ -30,12 +30,12 @@ const ADVICE: Readonly<Record<string, string>> = {
   TokenProviderError: 'no credentials were found: sign in again',
 };
 
-/** A name that is safe in a message; what a service sends may be anything. */
+/** A name that is safe in a message: a service may send anything. */
 const NAME = /^[A-Za-z][A-Za-z0-9_]{1,40}$/;
 
 /**
- * The error of a request in our words: ObjectError if the object is the reason; otherwise Failure('service'), because
- * every other object would meet the same.
+ * Converts the error of a request: ObjectError if the object is the reason; otherwise Failure('service'), because every
+ * other object would fail the same way.
  */
 export function translateError(error: unknown, bucket: string): ObjectError | Failure {
   const { name, code, $metadata } = error as {
@@ -66,8 +66,8 @@ function objectProblem(status: number, name: string): ItemError {
 }
 
 /**
- * The item's error if reading an object failed, which may be tried again after an outage. Throws any other error, such as
- * that of an abort.
+ * The item's error for a failed read of an object, which may be retried after an outage. Throws any other error, such
+ * as that of an abort.
  */
 export function toReadProblem(error: unknown): ItemError {
   if (error instanceof ObjectError) return error.error;

@@ -7,16 +7,18 @@ import type { FileSnapshot } from '../sources/sources-file.ts';
 import { getRange } from './object-client.ts';
 import { ObjectError } from './object-error.ts';
 
-/** Bytes of the first range; each further one in order is twice as long, up to the limit. */
+/** Bytes of the first range; each sequential range is twice as long as the last, up to the limit. */
 const FIRST_BYTES = 256 * 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Largest object that is copied to disk for a process that reads files: Parquet, archives, documents and clips. */
+/**
+ * Max size of an object to copy to disk for a process that reads files: Parquet, archives, documents and audio clips.
+ */
 const MAX_COPY_BYTES = 4 * 1024 * 1024 * 1024;
 
 /**
- * An object that is read by ranges, of which it keeps the last one. All are of the version that was opened: a range of
- * another rejects with ObjectError.
+ * An object that is read by ranges, the last of which is cached. All belong to the version that was opened: a range of
+ * another one rejects with ObjectError.
  */
 export class ObjectFile implements SourceFile {
   readonly local = null;
@@ -34,7 +36,7 @@ export class ObjectFile implements SourceFile {
     this.#signal = signal;
   }
 
-  /** `path`: encoded. Every request ends when `signal` aborts. Rejects as `getRange` does. */
+  /** `path` is encoded. Every request ends when `signal` aborts. Rejects as `getRange` does. */
   static async open(path: string, signal: AbortSignal): Promise<ObjectFile> {
     const { bytes, state } = await getRange(path, { from: 0, to: FIRST_BYTES, of: null }, signal);
     return new ObjectFile(path, state, bytes, signal);

@@ -68,7 +68,7 @@ export class ShardCutter {
   /** The conversation whose turns are being added; its shard is chosen when it is complete. */
   #unit: Unit | null = null;
 
-  /** `planned`: the last seq per lane in the shards already planned for this pass. */
+  /** `planned` has the last seq per lane in the shards already planned for this pass. */
   constructor(
     limits: Limits,
     options: {
@@ -103,7 +103,7 @@ export class ShardCutter {
     return cut;
   }
 
-  /** Closes and returns the shards that are still open. Call it after the last item. */
+  /** Closes and returns the shards that are still open. Must be called after the last item. */
   end(): CutShard[] {
     const cut: CutShard[] = [];
     this.#closeAll(cut);
@@ -168,9 +168,9 @@ export class ShardCutter {
   }
 
   /**
-   * The lane that an item is planned in: normally its own. If a run stopped before the item was planned and the item's
-   * file changed since, its new lane may already be planned past its seq. It then takes a lane that is not, such as
-   * the one it had before.
+   * The lane that an item is planned in, which is normally its own. If a run stopped before the item was planned and
+   * the item's file changed since, its new lane may already be planned past its seq. It then gets a lane that is not,
+   * such as the one it had before.
    */
   #laneOf(item: Item): Lane {
     const ascends = (lane: Lane): boolean => (this.#planned.get(lane) ?? -1) < item.seq;

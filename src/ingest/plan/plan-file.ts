@@ -15,7 +15,7 @@ export interface PlanWriterOptions {
   /** The epoch of the verdict log that the writer has claimed. */
   readonly epoch: number;
   readonly diskFull: DiskFullPolicy;
-  /** Throws Failure('superseded') once another process has taken over the run: nothing is appended after that. */
+  /** Throws Failure('superseded') once another process has taken over the run; nothing is appended after that. */
   readonly assertCurrent: () => Promise<void>;
 }
 
@@ -23,8 +23,8 @@ export interface PlanWriterOptions {
  * Appends to plan.jsonl. A shard is queued only after `append` has resolved for its line.
  *
  * Writers of earlier epochs may still append to the file. The check that a writer is current and the write that follows
- * are not atomic: a stopped process may wake up in between. So a writer never changes existing bytes, torn lines
- * included, and lines appended too late are void because of their epoch (see PlanState).
+ * are not atomic: a stopped process may wake up in between. So a writer never changes existing bytes, even torn lines,
+ * and lines appended too late are void because of their epoch (see PlanState).
  */
 export class PlanWriter {
   /** State of the plan, including lines whose append has not resolved yet. */
@@ -68,7 +68,7 @@ export class PlanWriter {
 
   /**
    * Resolves when the lines are durable; concurrent appends share one write. The lines must continue the plan
-   * (Failure('internal') otherwise); lines that are already in the plan are left out.
+   * (Failure('internal') otherwise); lines that are already in the plan are skipped.
    */
   async append(lines: readonly PlanLine[]): Promise<void> {
     const { epoch } = this.#options;
@@ -88,8 +88,8 @@ export class PlanWriter {
   }
 
   /**
-   * Writes the lines again if they were written in part, or may have been interleaved with those of another writer. A
-   * superseded writer writes at most once more, so the loop ends.
+   * Rewrites lines that were partly written, or may have been interleaved with those of another writer. A superseded
+   * writer writes at most once more, so the loop ends.
    */
   async #write(lines: readonly PlanFileLine[]): Promise<void> {
     const text = lines.map((line) => `${encodePlanLine(line)}\n`).join('');

@@ -8,7 +8,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** Epoch of the verdict log that the writer of the line has claimed. */
 const epoch = z.int().min(1);
 
-/** Records of the corpora that were read, and those of them that are judged; a file that is one item is a record too. */
+/** Number of records of the corpora that were read, and that are judged; a file that is one item is a record too. */
 const RECORD_COUNTS = z.strictObject({ read: count, selected: count });
 
 /** Records before a source, given by its index. */
@@ -50,7 +50,7 @@ const CLOSED = z.strictObject({
 
 /**
  * Records that a planned shard was fed with items other than planned: their source changed, or is now read differently.
- * The outcomes of the shard may be those of these items.
+ * The outcomes of the shard may belong to these items.
  */
 const CHANGED = z.strictObject({
   /** Number of the shard. */

@@ -91,7 +91,7 @@ export class PlanState {
     return this.#take(line);
   }
 
-  /** Applies that a shard was fed with items other than planned. False if that was already known. */
+  /** Records that a shard was fed with items other than planned. False if that was already known. */
   takeChange({ changed, items_sha256: items }: PlanChanged): boolean {
     if (changed >= this.shards) throw this.#broken(`changes shard ${changed}, which is not planned`);
     const known = this.#changed.get(changed) ?? new Set();
@@ -100,7 +100,7 @@ export class PlanState {
     return true;
   }
 
-  /** Whether a shard may have been fed with the items of this hash: as planned, or as changed later. */
+  /** Whether a shard may have been fed with items of this hash: as planned, or as changed later. */
   wasFed(
     { shard, items_sha256: planned }: Pick<PlannedShard, 'shard' | 'items_sha256'>,
     items: string,

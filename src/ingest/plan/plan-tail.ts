@@ -24,12 +24,12 @@ export class PlanTail {
     this.#path = path;
   }
 
-  /** State of the plan as far as it was read. */
+  /** State of the plan up to the last line read. */
   get state(): Omit<PlanState, 'take' | 'takeBytes' | 'takeChange'> {
     return this.#state;
   }
 
-  /** The shard with this number; null if the plan, as far as it was read, has none. */
+  /** The shard with this number; null if the part of the plan that was read does not have it. */
   find(shard: number): ShardSummary | null {
     if (shard >= this.#state.shards) return null;
     const at = shard * ENTRY_BYTES;

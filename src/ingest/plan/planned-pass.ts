@@ -5,16 +5,16 @@ import type { CutShard } from './cut-shards.ts';
 import type { PlanClosed, PlanLine, PlannedShard, RecordsBefore } from './plan-line.ts';
 import { isClosing } from './plan-state.ts';
 
-/** Ranges are merged whenever this many were added, and more than were left by the last time. */
+/** Min number of added ranges before they are merged; it must also exceed the number left by the last merge. */
 const MERGE_AT = 4096;
 
-/** A planned shard that is not committed, and the items it has got so far. */
+/** A planned shard that is not committed, and the items it has received so far. */
 interface OpenShard {
   readonly line: PlannedShard;
   readonly items: Item[];
 }
 
-/** Planned seqs, both ends included; `shard` is null if they are committed. */
+/** Planned seqs, inclusive; `shard` is null if they are committed. */
 interface SeqRange {
   readonly first: number;
   last: number;
@@ -41,11 +41,11 @@ interface PlannedPassOptions {
 }
 
 /**
- * The part of a pass that is already planned, so that an interrupted feeder can continue where it stopped. Items that
- * are read again go into the shards they were planned in.
+ * The part of a pass that is already planned, so an interrupted feeder can continue where it stopped. Reread items go
+ * into the shards they were planned in.
  *
- * Memory: a few bytes per source, and the lines of uncommitted shards. Committed seqs merge into few ranges, because the
- * cutter bounds how far a lane lags behind the others.
+ * Memory: a few bytes per source, and the lines of uncommitted shards. Committed seqs merge into few ranges, because
+ * the cutter bounds how far a lane lags behind the others.
  */
 export class PlannedPass {
   /** Shards planned up to the end of this pass; also the number of the next one. */
@@ -162,7 +162,7 @@ export class PlannedPass {
     if (this.#ranges.length >= this.#mergeAt) this.#merge();
   }
 
-  /** Sorts the ranges, and joins those that touch and are of the same shard, or committed. */
+  /** Sorts the ranges, and joins adjacent ones of the same shard, or that are committed. */
   #merge(): void {
     const merged: SeqRange[] = [];
     for (const range of this.#ranges.sort((a, b) => a.first - b.first)) {
@@ -177,7 +177,7 @@ export class PlannedPass {
 
 /**
  * The sources of a planned shard, with the last seq of each. A shard holds either rows of one source, or whole files,
- * one item per source: then the distance between seqs is the distance between sources.
+ * one item per source; the distance between seqs is then the distance between sources.
  */
 function* sourcesOf(line: PlannedShard): Generator<{ source: number; last: number }> {
   if (line.source === line.to_source) {
@@ -197,7 +197,7 @@ function filledShard(line: PlannedShard, items: readonly Item[]): CutShard {
   return { shard: { shard, pass, lane, items: asPlanned ? items : items.map(changedItem) }, line };
 }
 
-/** For a file that has its old size and times but different content: what was planned cannot be judged. */
+/** The item of a file that has its old size and times but different content: what was planned cannot be judged. */
 function changedItem(item: Item): FailedItem {
   return {
     seq: item.seq,

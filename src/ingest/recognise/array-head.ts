@@ -100,14 +100,14 @@ export function parsed(bytes: Buffer): unknown {
 const MAX_LEVELS = 2;
 
 /**
- * The array of records in a wrapper object such as `{"version": 1, "data": [{…}, …]}`: the first in the object itself,
- * otherwise the first in a nested object. Null if there is none in the head, or if the members before it make the object
- * itself a record. The messages of a chat are records, too.
+ * Finds the array of records in a wrapper object such as `{"version": 1, "data": [{…}, …]}`: the first in the object
+ * itself, otherwise the first in a nested object. Null if there is none in the head, or if the members before it make
+ * the object itself a record. Chat messages count as records too.
  */
 export function wrappedArray(head: Buffer): WrappedArray | null {
   const object = skipSpace(head, 0);
   if (head[object] !== OBJECT) return null;
-  // Objects one after another are records themselves.
+  // Consecutive objects are records themselves.
   const end = valueEnd(head, object);
   if (end >= 0 && head[skipSpace(head, end)] === OBJECT) return null;
   for (let levels = 1; levels <= MAX_LEVELS; levels++) {

@@ -45,7 +45,7 @@ export type Examination =
       readonly columns: readonly string[];
       /** The readable records of the sample. */
       readonly sample: readonly ReadRecord[];
-      /** All records of a small Parquet file, which need not be read once more; null for others. */
+      /** All records of a small Parquet file, which then need not be read again; null for others. */
       readonly whole: readonly SourceRecord[] | null;
     };
 
@@ -67,7 +67,7 @@ export interface Refusal {
   readonly columns: readonly string[];
   /** Names of the columns that the user asked for and the file lacks. For the terminal only. */
   readonly missing: readonly string[];
-  /** WHATWG label of the encoding that a file is most likely in, if it is not UTF-8; null if it was not recognised. */
+  /** WHATWG label of the most likely encoding of a file that is not UTF-8; null if none was detected. */
   readonly encoding: string | null;
 }
 
@@ -86,8 +86,8 @@ interface ToExamine {
 
 /**
  * Decides from the head of a file and its first records how it is read. The result depends only on its bytes and the
- * configuration. A named file must have all columns that the user asked for. In a file that was found in a folder or by a
- * glob, those that exist are judged; if none exists, the file is read as if none had been asked for.
+ * configuration. A named file must have all columns that the user asked for. In a file that was found in a folder or by
+ * a glob, those that exist are judged; if none exists, the file is read as if none had been requested.
  */
 export async function examine(target: ToExamine): Promise<Examination> {
   const { head, path, config } = target;
@@ -97,7 +97,9 @@ export async function examine(target: ToExamine): Promise<Examination> {
   return examineRecords(await withHeader(examined.layout, target), target);
 }
 
-/** Decides how the rows of a table of our own making are read: CSV with commas and line feeds, by the rules for others. */
+/**
+ * Decides how to read the rows of a table that we made: CSV with commas and line feeds, otherwise by the usual rules.
+ */
 export async function examineTable(target: ToExamine): Promise<Examination> {
   const separation = { delimiter: ',', lineBreak: '\n', namesDelimiter: false } as const;
   return examineRecords(
@@ -106,7 +108,7 @@ export async function examineTable(target: ToExamine): Promise<Examination> {
   );
 }
 
-/** Decides from the head of a file what it is. */
+/** Determines the kind of a file from its head. */
 export function examineHead(head: SourceHead, path: string, config: SourceConfig): HeadExamination {
   const { isCompressed } = head;
   const container = config.layout === null ? containerKind(head.raw, { isCompressed, name: path }) : null;
@@ -213,7 +215,7 @@ async function examineParquet(file: ToExamine['file'], target: ToExamine): Promi
   }
 }
 
-/** `named`: the columns that the file names apart from its records; null if there are none. */
+/** `named` has the columns that the file names apart from its records; null if there are none. */
 function examineSample(
   layout: RecordLayout,
   records: readonly SourceRecord[],
@@ -262,7 +264,7 @@ function examineSample(
   };
 }
 
-/** Names, in lower case, of the columns of which every cell of the sample is blank or a list as JSON, and one is not blank. */
+/** Lowercase names of the columns whose sample cells are all blank or JSON lists, and not all blank. */
 function findListColumns(sample: readonly Fields[]): readonly string[] {
   const names = new Set(sample[0]?.names().map((name) => name.toLowerCase()));
   return [...names].filter((name) => {
@@ -271,7 +273,7 @@ function findListColumns(sample: readonly Fields[]): readonly string[] {
   });
 }
 
-/** Layouts of the files that messengers export. Rows of a table are judged one by one instead. */
+/** Layouts of files exported by messengers. Rows of a table are judged individually instead. */
 const MESSAGE_LAYOUTS: ReadonlySet<RecordLayout['kind']> = new Set(['json-array', 'json-wrapped', 'chat']);
 
 /** The wanted columns that a file has; null if it has none of them. */

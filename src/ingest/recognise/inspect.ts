@@ -14,23 +14,24 @@ import { layoutByName } from './recognise-layout.ts';
 export interface Inspection {
   /** Judged and unjudged columns of each table, at most `MAX_TABLES` kinds. */
   readonly tables: readonly JudgedColumns[];
-  /** Paths of tables whose first row was recognised as data. */
+  /** Paths of tables whose first row was detected as data. */
   readonly withoutHeader: readonly string[];
-  /** Paths of tables whose header has another number of cells than their rows. */
+  /** Paths of tables whose header and rows have different numbers of cells. */
   readonly fittedHeaders: readonly string[];
   /** Files, not named by the user, that are not UTF-8. */
   readonly otherEncodings: readonly OtherEncoding[];
 }
 
-/** Max records per file that are searched for unjudged text. */
+/** Max records per file to search for unjudged text. */
 const MAX_RECORDS = 200;
 
 /**
- * Max files inspected besides those the user named: the rest of a large folder is most likely similar. For plain text files only the encoding matters.
+ * Max files to inspect besides those the user named: the rest of a large folder is most likely similar. For plain text
+ * files, only the encoding matters.
  */
 const MAX_FOUND = { table: 1000, text: 200 };
 
-/** Max kinds of tables that are recorded, and columns of each. */
+/** Max kinds of tables to record, and columns of each. */
 const MAX_TABLES = 1000;
 const MAX_RECORDED = 200;
 
@@ -38,10 +39,10 @@ const MAX_RECORDED = 200;
 const MAX_NAMES = 20;
 
 /**
- * Inspects the first records of the tables among the sources before anything is written. Failure('usage') if a named file
- * is mostly not UTF-8, has no column recognised as text, or lacks a column that the user asked for. For files found in a
- * folder or by a glob, the first two are item errors when they are read, and at least one file must have each column
- * asked for. `itemBytes`: max size of a text item. Returns what is not judged.
+ * Inspects the first records of the tables among the sources before anything is written. Failure('usage') if a named
+ * file is mostly not UTF-8, has no column detected as text, or lacks a column that the user asked for. For files found
+ * in a folder or by a glob, the first two are item errors when they are read, and at least one file must have each
+ * requested column. `itemBytes` is the max size of a text item. Returns what is not judged.
  */
 export async function inspectSources(
   sources: readonly SourceSnapshot[],
@@ -131,7 +132,7 @@ function kindByName({ absolute }: SourceSnapshot, { layout }: SourceConfig): key
   return name === null || name === 'text' ? name : 'table';
 }
 
-/** Null for a file that cannot be read or has changed: its item reports the error. */
+/** Examines a file; null if it cannot be read or has changed: its item reports the error. */
 export async function examineFile(
   source: SourceSnapshot,
   config: SourceConfig,
@@ -184,7 +185,7 @@ function toLabels(names: readonly string[], max: number): string[] {
   return limitLabels(labels, max);
 }
 
-/** Printable labels of the columns with strings in a sample: those that are judged, and the others but for the ids. */
+/** Printable labels of the columns with strings in a sample: judged columns, and unjudged columns except ids. */
 export function listColumns(
   { sample, options }: Extract<Examination, { readonly kind: 'records' }>,
   source: SourceSnapshot,

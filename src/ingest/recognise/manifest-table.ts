@@ -44,9 +44,9 @@ interface ManifestRow {
 /** A manifest: a table of the files of a corpus, with the columns path, id and caption. */
 export class ManifestTable {
   readonly #entries = new Map<string, ManifestEntry>();
-  /** In the order of the table. */
+  /** In table order. */
   readonly rows: ManifestRow[] = [];
-  /** With a separator at its end. */
+  /** Ends with a separator. */
   readonly #folder: string;
   readonly #isListed: (absolute: string) => boolean;
 

@@ -4,16 +4,16 @@ import { layoutByName } from './recognise-layout.ts';
 
 /** A kind of file whose words are encoded, or mixed with tags or headers: judged as plain text, it would give a wrong verdict. */
 interface MarkupKind {
-  /** For messages, with an article where one is needed. */
+  /** Name for messages, with an article if one is needed. */
   readonly name: string;
-  /** How to convert it into a file that is judged. */
+  /** How to convert it to a file that is judged. */
   readonly help: string;
 }
 
-/** Max bytes of a file that are examined. */
+/** Max bytes of a file to examine. */
 const EXAMINED_BYTES = 64 * 1024;
 
-/** The first kind that fits by the file's extension, or by its first characters that are not blank. */
+/** The first kind that matches the file's extension or its first non-blank characters applies. */
 const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: RegExp])[] = [
   [kind('an XML document', 'xml'), /^xml$/, /^<\?xml\s/],
   [kind('a rich text document (RTF)', 'rtf'), /^rtf$/, /^\{\\rtf/],
@@ -24,7 +24,7 @@ const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: Reg
 
 const ENCODED = kind('encoded data', 'pem');
 
-/** `extension`: one with the advice for this kind. */
+/** `extension` is one with the advice for this kind. */
 function kind(name: string, extension: string): MarkupKind {
   return { name, help: conversionAdvice(extension)! };
 }

@@ -27,7 +27,7 @@ export type TextLayout =
   | { readonly kind: 'json-array' }
   /** The elements of an array in a wrapper object. */
   | ({ readonly kind: 'json-wrapped' } & WrappedArray)
-  /** JSON values one after another, or a single one. */
+  /** A sequence of JSON values, or a single one. */
   | { readonly kind: 'json-values' }
   /** The messages of a chat as lines of text. */
   | { readonly kind: 'chat' };
@@ -36,9 +36,9 @@ export type TextLayout =
 type FileLayout = TextLayout | { readonly kind: 'text' };
 
 /**
- * The layout of a file, from its UTF-8 head: the forced one, otherwise the one of its name unless the content contradicts
- * it, otherwise the one that the content looks like. `complete`: the head is the whole file; `isUtf16`: its byte order mark
- * says so, as in what spreadsheets save as text.
+ * The layout of a file, from its UTF-8 head: the forced one, otherwise the one of its name unless the content
+ * contradicts it, otherwise the one that the content looks like. `complete` means that the head is the whole file;
+ * `isUtf16` that its byte order mark says so, as in text saved by spreadsheets.
  */
 export function recogniseLayout(
   head: Buffer,
@@ -64,7 +64,9 @@ export function recogniseLayout(
   }
 }
 
-/** The layout of a spreadsheet saved as "Unicode Text": rows of as many cells each, separated by tabs. Null for others. */
+/**
+ * The layout of a spreadsheet saved as "Unicode Text": rows of equally many cells, separated by tabs. Null for others.
+ */
 function tabbedTable(head: Buffer, complete: boolean): TextLayout | null {
   const table = { ...csvLayout(head, complete, '.tsv'), delimiter: '\t' } as const;
   const reader = new CsvReader(table, head.length);
@@ -99,7 +101,7 @@ function csvLayout(head: Buffer, complete: boolean, name: string): { readonly ki
   return { kind: 'csv', ...sniffDialect(head, complete, name.endsWith('.tsv') ? '\t' : null) };
 }
 
-/** A file named as JSON Lines has that layout unless it clearly is a single array. */
+/** The layout of a file named as JSON Lines: that one, unless it clearly is a single array. */
 function jsonlLayout(head: Buffer, complete: boolean): FileLayout {
   if (firstByte(head) !== '[') return { kind: 'jsonl' };
   const line = firstLine(head);

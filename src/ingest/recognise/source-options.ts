@@ -7,7 +7,7 @@ import { configOf, type SourceSnapshot } from '../sources/sources-file.ts';
 import { hasColumn } from './examine.ts';
 import { columnLabel } from '../../formats/record.ts';
 
-/** Max column names that are kept for a message. */
+/** Max column names to keep for a message. */
 const MAX_NAMES = 20;
 
 /** Whether the user named this file, rather than a folder or a glob that it was found by. */
@@ -27,26 +27,26 @@ export function idColumnNames({ idColumn }: SourceConfig, isNamed: boolean): rea
 }
 
 /**
- * The columns that the user asked for and no file was seen to have yet. For a folder, a column applies to the files that
- * have it; one that no file has was mistyped.
+ * Requested columns that no inspected file has yet. For a folder, a column applies to the files that have it; one that
+ * no file has was mistyped.
  */
 export class WantedColumns {
   /** Names that no file has so far. */
   readonly #missing: Set<string>;
   readonly #seen = new Set<string>();
 
-  /** Settings by which no file is read, such as those of a glob without files, ask for no column. */
+  /** Settings that apply to no file, such as those of a glob without files, require no column. */
   constructor(sources: readonly SourceSnapshot[], configs: readonly SourceConfig[]) {
     const used = new Map(sources.map((source) => [`${source.corpus} ${source.settings}`, source]));
     this.#missing = new Set([...used.values()].flatMap((source) => wantedOf(configOf(source, configs))));
   }
 
-  /** Whether a column has not been seen yet that is asked for in files that are read like this. */
+  /** Whether a column is still missing that is requested for files with this configuration. */
   isMissing(config: SourceConfig): boolean {
     return wantedOf(config).some((name) => this.#missing.has(name));
   }
 
-  /** Records the columns of a file that is read like this. */
+  /** Records the columns of a file with this configuration. */
   see(config: SourceConfig, columns: readonly string[]): void {
     if (this.#missing.size === 0) return;
     for (const name of wantedOf(config)) {
@@ -63,7 +63,7 @@ export class WantedColumns {
     this.#missing.clear();
   }
 
-  /** Failure('usage') if a column was asked for that no file has. */
+  /** Failure('usage') if a requested column was not in any file. */
   requireAll(): void {
     const names = [...this.#missing].map((name) => JSON.stringify(name));
     if (names.length === 0) return;

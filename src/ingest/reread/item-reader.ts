@@ -42,7 +42,7 @@ export interface RunSource {
 /** An item, as its outcome line names it. */
 export type WantedItem = Pick<OutcomeLine, 'source' | 'part' | 'turn' | 'content_sha256'>;
 
-/** An item that was read again, and all items of its record, itself included. */
+/** A reread item, and all items of its record, including itself. */
 export interface RereadItem {
   readonly item: JudgedItem;
   readonly record: readonly Item[];
@@ -53,13 +53,13 @@ export type NotFound = 'changed' | 'unreadable';
 
 const LF = 0x0a;
 
-/** Bytes parsed at a time: one record is wanted. */
+/** Bytes parsed at a time: only one record is wanted. */
 const PART_BYTES = 16 * 1024;
 
 /** Max sources whose form is cached. */
 const MAX_FORMS = 64;
 
-/** How the records of a file are read. */
+/** How to read the records of a file. */
 interface SourceForm {
   readonly layout: RecordLayout;
   readonly options: RecordOptions;
@@ -68,9 +68,9 @@ interface SourceForm {
 }
 
 /**
- * Reads single items of sources again. An item is found only with the content that was judged. A record is read at the
- * offset that its outcome names, a row of a Parquet file by its number, a line of any other text after those before it, which
- * are not parsed; anything else is read in order.  Caches the form of the last 64 sources.
+ * Rereads single items of sources. An item is found only with the content that was judged. A record is read at the
+ * offset in its outcome, a row of a Parquet file by its number, a line of any other text after those before it, which
+ * are not parsed; anything else is read in order. Caches the form of the last 64 sources.
  */
 export class ItemReader {
   /** Least recently used first. */
@@ -84,7 +84,7 @@ export class ItemReader {
     }
     const found = await this.#sought(from, wanted, signal);
     if (found !== null) return found;
-    // A record with a place of its own is found there, unless its file has changed.
+    // A record with a known location is found there, unless its file has changed.
     const hasPlace = offset !== null || line === null;
     return inOrder(hasPlace ? from : await withCurrentFileState(from, signal), wanted, signal);
   }
@@ -109,7 +109,7 @@ export class ItemReader {
     }
   }
 
-  /** `isText`: the text of the file is to be read after it. */
+  /** `isText` means that the text of the file is read afterwards. */
   async #formOf(
     file: OpenSource,
     from: RunSource,
@@ -147,12 +147,12 @@ async function readForm(
   if (layout.kind !== 'csv') return { layout, options, before: Buffer.alloc(0) };
   const reader = new CsvReader(layout, recordBytesLimit(itemBytes));
   recordsOf(reader, head.text, head.isComplete);
-  // A header that is not within the head, or that a stray quote is in.
+  // The header does not fit in the head, or contains a stray quote.
   if (reader.bodyStart === null) return null;
   return { layout, options, before: Buffer.from(head.text.subarray(0, reader.bodyStart)) };
 }
 
-/** The record at a place that an outcome names; null if there is none. In a file that changed it may be another one. */
+/** The record at the location in an outcome; null if there is none. In a changed file it may be another record. */
 async function recordAt(
   file: OpenSource,
   { layout, before }: SourceForm,
@@ -178,14 +178,14 @@ async function recordAt(
   return record && { ...record, row: row!, line };
 }
 
-/** Whether each record begins on a line of its own, and lines end with LF. */
+/** Whether each record begins on a new line, and lines end with LF. */
 function endsLines(layout: TextLayout): boolean {
   return (
     layout.kind === 'jsonl' || layout.kind === 'chat' || (layout.kind === 'csv' && layout.lineBreak !== '\r')
   );
 }
 
-/** The text from a line on, of a file that is compressed or not UTF-8: it is decoded up to there but not parsed. */
+/** The text from a line on, for a file that is compressed or not UTF-8: it is decoded up to there but not parsed. */
 async function* fromLine(text: AsyncIterable<Buffer>, line: number): AsyncGenerator<Buffer, void> {
   let left = line - 1;
   for await (const piece of text) {

@@ -18,13 +18,13 @@ import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { ItemMaker } from '../items/item-maker.ts';
 import { ByteWindow } from '../../formats/byte-window.ts';
 
-/** A record of a source that is read again, and the items it makes. Their seqs count from 0 in the source. */
+/** A record of a reread source, and its items. Their seqs count from 0 in the source. */
 export interface RereadRow {
   readonly record: SourceRecord;
   readonly items: readonly Item[];
 }
 
-/** A file of records that is read again. */
+/** Records of a reread file. */
 export interface RereadRecords {
   readonly layout: RecordLayout;
   /** Null for a Parquet file, whose rows have no bytes of their own. */
@@ -45,8 +45,8 @@ interface OpenedSource {
 }
 
 /**
- * A source that is read again after its run, with the bytes of its records. Compare `sha256` to detect a change.
- * The same file gives the items of the run.
+ * A source that is reread after its run, with the bytes of its records. Compare `sha256` to detect a change. The same
+ * file gives the items of the run.
  */
 export class RereadSource {
   /** How its records are read; null for a file that is one item. */
@@ -68,7 +68,7 @@ export class RereadSource {
     { itemBytes, signal }: { readonly itemBytes: number; readonly signal: AbortSignal },
   ): Promise<RereadSource> {
     const recordBytes = recordBytesLimit(itemBytes);
-    // A bad row may be followed by one that is read from bytes up to the limit behind it.
+    // After a bad row, the next one may be read from bytes up to the limit behind it.
     const textWindow = new TextWindow(2 * recordBytes);
     const hash = createHash('sha256');
     const file = await OpenSource.open(locateSource(source), signal, {
@@ -122,7 +122,7 @@ export class RereadSource {
     }
   }
 
-  /** Whether it holds other files. */
+  /** Whether it contains other files. */
   get isContainer(): boolean {
     return this.#opened.isContainer;
   }
@@ -148,7 +148,7 @@ export class RereadSource {
     return reader instanceof CsvReader ? reader.bodyStart : 0;
   }
 
-  /** The records in batches. Throws as `readRecords` or `readParquet` does. To be read once. */
+  /** The records in batches. Throws as `readRecords` or `readParquet` does. Must be read only once. */
   async *rows({ reader, options }: RereadRecords): AsyncGenerator<readonly RereadRow[], void> {
     const { file, head, maker, reading } = this.#opened;
     const found = reader === null ? readParquet(file, reading) : readRecords(file, head, reader);
@@ -159,16 +159,16 @@ export class RereadSource {
         return { record, items };
       });
     }
-    // Rows of a Parquet file are read here and there; its hash is that of the bytes in order.
+    // Rows of a Parquet file are read out of order; its hash covers the bytes in order.
     if (reader === null) await file.hashRest(null);
   }
 
-  /** SHA-256 of the file as stored, in hex, once all rows were read. To be called once. */
+  /** SHA-256 of the file as stored, in hex, once all rows were read. Must be called only once. */
   sha256(): string {
     return this.#opened.sha256();
   }
 
-  /** Whether the file matches its snapshot, also after it was read. */
+  /** Whether the file matches its snapshot, even after it was read. */
   matchesSnapshot(source: SourceSnapshot): boolean {
     const { file } = this.#opened;
     return matchesSnapshot(file.opened, source) && file.matchesSnapshot(source);
@@ -180,7 +180,7 @@ export class RereadSource {
     return file.matchesSnapshot(file.opened);
   }
 
-  /** Its open file and the size of that, to copy a Parquet table. */
+  /** Its open file with the file size, to copy a Parquet table. */
   async table(): Promise<{ readonly handle: FileHandle; readonly bytes: number }> {
     const { handle, opened } = this.#opened.file;
     return { handle: await handle.descriptor(), bytes: opened.bytes };
@@ -198,16 +198,16 @@ export class RereadSource {
 }
 
 /**
- * The text of a file as UTF-8, in which records are found again by their spans. Takes the text as it is read, and returns
- * stretches of it in order.
+ * The text of a file as UTF-8, in which records are located by their spans. Takes the text as it is read, and returns
+ * parts of it in order.
  */
 class TextWindow {
   readonly #maxBytes: number;
   readonly #window = new ByteWindow();
-  /** Offset up to which stretches were returned. */
+  /** Offset up to which the text was returned. */
   #taken = 0;
 
-  /** Buffers at most `maxBytes` that were not asked for. */
+  /** Buffers at most `maxBytes` that were not requested. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -217,7 +217,7 @@ class TextWindow {
     this.#window.dropBefore(this.#window.end - this.#maxBytes);
   }
 
-  /** The stretch from the last offset asked for up to `to`; null if part of it is no longer buffered. */
+  /** The text from the last requested offset up to `to`; null if a part of it is no longer buffered. */
   take(to: number): Buffer | null {
     const from = this.#taken;
     this.#taken = to;
@@ -227,7 +227,7 @@ class TextWindow {
     return stretch;
   }
 
-  /** The stretch from the last offset asked for to the end of the file; null as in `take`. */
+  /** The text from the last requested offset to the end of the file; null as in `take`. */
   rest(): Buffer | null {
     return this.take(Math.max(this.#taken, this.#window.end));
   }

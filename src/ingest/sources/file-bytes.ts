@@ -16,8 +16,8 @@ const PIECE_BYTES = 256 * 1024;
 const DEFLATED_BYTES = 8 * 1024;
 
 /**
- * State of the file or object at an encoded path, to detect changes later. Zeros if it cannot be asked for: reading the
- * file reports the error. Failure('service') if the object store does not answer.
+ * State of the file or object at an encoded path, to detect changes later. Zeros if it cannot be determined: reading
+ * the file reports the error. Failure('service') if the object store does not answer.
  */
 export async function snapshotFile(path: string, signal: AbortSignal): Promise<FileSnapshot> {
   try {
@@ -47,7 +47,7 @@ export function matchesSnapshot(now: FileSnapshot, source: FileSnapshot): boolea
   );
 }
 
-/** Like `matchesSnapshot`, for the file at its path; false if it cannot be asked for. */
+/** Like `matchesSnapshot`, for the file at its path; false if its state cannot be determined. */
 export async function fileUnchanged(
   file: FileSnapshot & { readonly absolute: string },
   signal: AbortSignal,
@@ -77,7 +77,9 @@ export async function* fileBytes(
   }
 }
 
-/** A gzip file that is damaged or truncated. The part before was yielded, but for the last few kilobytes. */
+/**
+ * Thrown for a damaged or truncated gzip file. The part before the damage was yielded, except the last few kilobytes.
+ */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
 

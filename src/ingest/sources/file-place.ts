@@ -45,7 +45,7 @@ export interface FileLocation {
 }
 
 /**
- * Opens an ordinary file or an object. Rejects as `openInside` does, or `openFile` for a file that the user named, or
+ * Opens a regular file or an object. Rejects as `openInside` does, or `openFile` for a file that the user named, or
  * `ObjectFile.open`, whose requests end when `signal` aborts.
  */
 export async function openPlace(
@@ -63,7 +63,7 @@ export function locateSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>):
   return isNamed ? { absolute: source.absolute, within: null } : locateSidecar(source);
 }
 
-/** The place of a sidecar or a manifest, which is inside the corpus or next to the named file. */
+/** Location of a sidecar or a manifest, which is inside the corpus or next to the named file. */
 export function locateSidecar({ path, absolute }: Pick<SidecarSnapshot, 'path' | 'absolute'>): FileLocation {
   const below = placeInCorpus({ path }).path || basename(absolute);
   return { absolute, within: absolute.slice(0, absolute.length - below.length - 1) || '/' };

@@ -1,7 +1,7 @@
 import { chooseDecoder, encodingByMark } from '../../formats/encoding/decoder.ts';
 import type { OpenSource, SourceHead } from './open-source.ts';
 
-/** A file that is in memory as a whole. It is read like one that is open. */
+/** A file that is completely in memory. It is read like an open file. */
 export class MemorySource implements Pick<OpenSource, 'text' | 'reread'> {
   /** The whole file. */
   readonly head: SourceHead;

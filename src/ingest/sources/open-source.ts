@@ -7,7 +7,7 @@ import { fileBytes, inflateIfGzip, matchesSnapshot } from './file-bytes.ts';
 import { type FileLocation, openPlace } from './file-place.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Inflated bytes that are read first to recognise the layout and the columns of a file. */
+/** Inflated bytes that are read first to detect the layout and the columns of a file. */
 const HEAD_BYTES = 256 * 1024;
 
 /** The beginning of a file, inflated. */
@@ -32,11 +32,11 @@ export interface SourceHead {
 export interface NamedEncoding {
   /** A WHATWG label. */
   readonly label: string;
-  /** Whether it was named for a folder or a glob: then it applies only to files whose head is not UTF-8. */
+  /** Whether it was named for a folder or a glob; it then applies only to files whose head is not UTF-8. */
   readonly isForFolder: boolean;
 }
 
-/** Called as a file is read for the first time. */
+/** Callbacks while a file is read for the first time. */
 export interface SourceWatch {
   /** Takes the number of stored bytes read so far. */
   readonly onBytes?: ((bytesReadSoFar: number) => void) | undefined;
@@ -49,14 +49,14 @@ export interface SourceWatch {
 /** Collected from the stored bytes of a file, compressed or not, as they are read. */
 interface StoredBytes {
   isCompressed: boolean;
-  /** SHA-256 over all bytes so far, to be asked once; null once the file is read without `hashRest`. */
+  /** SHA-256 over all bytes so far, to be called once; null once the file is read without `hashRest`. */
   sha256: (() => string) | null;
 }
 
 /** The inflated content of a file, in pieces. */
 interface Pieces {
   readonly pieces: AsyncGenerator<Buffer, void>;
-  /** Reads the same pieces once more. */
+  /** Reads the same pieces again. */
   readonly again: () => AsyncGenerator<Buffer, void>;
   readonly stored: StoredBytes;
 }

@@ -13,7 +13,7 @@ export interface ParquetReading {
   readonly signal: AbortSignal;
   /** Called with the number of bytes of the file read so far. */
   readonly onBytes?: ((bytesReadSoFar: number) => void) | undefined;
-  /** The first row that is wanted; default: 1. */
+  /** The first row to read; default: 1. */
   readonly fromRow?: number | undefined;
 }
 

@@ -64,10 +64,10 @@ export const SAMPLE_RECORDS = 100;
 export const SAMPLE_BYTES = 16 * 1024 * 1024;
 
 /**
- * The first records of a file: those in its head, and further ones if these are few. Records that are too large are left
- * out. The sample has at least one other record, if there is any, and exceeds SAMPLE_BYTES by at most one record.
- * `reader` must be unused; the read position of `file` does not change. The same file always yields the same sample.
- * After a read error, the sample is what could be read before it.
+ * The first records of a file: those in its head, and further ones if these are few. Oversized records are skipped. The
+ * sample has at least one other record, if there is any, and exceeds SAMPLE_BYTES by at most one record. `reader` must
+ * be unused; the read position of `file` does not change. The same file always yields the same sample. After a read
+ * error, the sample contains what could be read before it.
  */
 export async function sampleRecords(
   file: Pick<OpenSource, 'reread'>,
@@ -103,7 +103,7 @@ class Sample {
   readonly #records: SourceRecord[];
   #count: number;
   #bytes = 0;
-  /** Bytes since the last part that completed a record, and which kind of records the current part completed. */
+  /** Bytes since the last part that completed a record, and the kind of records that the current part completed. */
   #pending = 0;
   #ended: 'none' | 'some' | 'too-large' = 'none';
 
@@ -117,8 +117,8 @@ class Sample {
   }
 
   /**
-   * Adds records until the sample is full: when a reader gives up a record that is too large, one call may return very
-   * many that were inside it.
+   * Adds records until the sample is full: when a reader gives up on an oversized record, one call may return very many
+   * that were inside it.
    */
   add(batches: Iterable<RecordBatch>): void {
     for (const batch of batches) {
@@ -137,7 +137,7 @@ class Sample {
     if (this.#ended === 'none') this.#ended = 'some';
   }
 
-  /** To be called after the records of a part were added. Bytes of records that are too large do not count. */
+  /** Must be called after the records of a part were added. Bytes of oversized records do not count. */
   passed(partBytes: number): void {
     this.#pending += partBytes;
     if (this.#ended === 'none') return;

@@ -5,13 +5,15 @@ import type { FileSnapshot } from './sources-file.ts';
 
 /** A source that is open for reading by byte ranges: a file, or an object in object storage. */
 export interface SourceFile extends RangeReader {
-  /** Size, times and identity: of a file now, of an object when it was opened, to which all its ranges belong. */
+  /**
+   * Current size, times and identity of a file; for an object, those when it was opened, which apply to all its ranges.
+   */
   state(): FileSnapshot;
   /** The open file itself; null for an object. */
   readonly local: FileHandle | null;
   /**
-   * A descriptor with the whole content, for a process that reads files: of the file, or of an unnamed copy of the object.
-   * It is closed with this.
+   * A descriptor with the whole content, for a process that reads files: the file's, or that of an unnamed copy of the
+   * object. It is closed with this.
    */
   descriptor(): Promise<FileHandle>;
   close(): Promise<void>;
@@ -26,7 +28,7 @@ export class LocalFile implements SourceFile {
   }
 
   state(): FileSnapshot {
-    // An open file's state is at hand; a thread of the pool would cost ten times as much.
+    // An open file's state is available immediately; a thread of the pool would cost ten times as much.
     const { size, mtimeMs, ctimeMs, ino } = fstatSync(this.local.fd);
     return { bytes: size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, inode: ino };
   }

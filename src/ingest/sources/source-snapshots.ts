@@ -13,7 +13,7 @@ export class SourceSnapshots {
   readonly #configs: readonly SourceConfig[];
   #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
 
-  /** Whether the files of a device are kept in memory, by its number. */
+  /** Whether the file system of a device is in memory, by device number. */
   readonly #inMemory = new Map<number, Promise<boolean>>();
 
   constructor(sources: readonly SourceSnapshot[], configs: readonly SourceConfig[]) {
@@ -29,7 +29,7 @@ export class SourceSnapshots {
     const list = this.#listOf(source);
     if (list === null) return undefined;
     const isSource = typeof source.manifest === 'number';
-    // A manifest is read in one way, however the files are that it lists.
+    // A manifest is always read in the same way, whatever the settings of the files that it lists.
     const config = configOf(
       isSource ? this.#sources[source.manifest]! : { corpus: source.corpus },
       this.#configs,
@@ -44,7 +44,7 @@ export class SourceSnapshots {
     return this.#manifest.table;
   }
 
-  /** Whether a source is on a file system in memory. Asked once for each device. */
+  /** Whether a source is on a file system in memory. Determined once for each device. */
   isInMemory({ fd }: FileHandle, { absolute }: SourceSnapshot): Promise<boolean> {
     const { dev } = fstatSync(fd);
     const known = this.#inMemory.get(dev);
@@ -55,7 +55,7 @@ export class SourceSnapshots {
   }
 
   /**
-   * Whether a source is as it was when the run was created. For a whole-file item this includes its sidecar and its
+   * Whether a source is unchanged since the run was created. For a whole-file item this includes its sidecar and its
    * manifest; rows contain their own ids and texts.
    */
   async unchanged(source: SourceSnapshot, isWholeFile: boolean, signal: AbortSignal): Promise<boolean> {

@@ -11,10 +11,10 @@ const FILE = z.strictObject({
   bytes: count,
   /** Milliseconds since the Unix epoch, with the fraction that the file system provides. */
   mtime_ms: z.number(),
-  /** Programs can set the modification time back after a write, but not this one. */
+  /** Unlike the modification time, programs cannot set this back after a write. */
   ctime_ms: z.number(),
   inode: z.number(),
-  /** Of an object in object storage, which has no inode: both times are those when it was stored. */
+  /** Set for an object in object storage, which has no inode: both times are its storage time. */
   object: z.strictObject({ etag: z.string(), version: z.string().nullable() }).readonly().optional(),
 });
 
@@ -25,7 +25,7 @@ const SIDECAR = FILE.extend({
   absolute: z.string(),
 });
 
-/** One line of sources.jsonl: a file, as it was when the run was created. */
+/** One line of sources.jsonl: a file in its state when the run was created. */
 const SOURCE = FILE.extend({
   /** 0-based; files are read in this order. */
   source: count,
@@ -40,7 +40,7 @@ const SOURCE = FILE.extend({
   path: z.string(),
   /** An encoded path. */
   absolute: z.string(),
-  /** Text file with the caption of an image or the transcript of a clip; null if there is none next to it. */
+  /** Text file with the caption of an image or the transcript of an audio clip; null if there is none next to it. */
   sidecar: SIDECAR.readonly().nullable(),
   /**
    * The manifest of the corpus, which lists files with ids and captions: the index of a source (a manifest refers to
@@ -53,7 +53,7 @@ export type FileSnapshot = Readonly<z.infer<typeof FILE>>;
 export type SidecarSnapshot = Readonly<z.infer<typeof SIDECAR>>;
 export type SourceSnapshot = Readonly<z.infer<typeof SOURCE>>;
 
-/** How a file is read: as its source is, or as the glob says that it matches. */
+/** How a file is read: with its source's settings, or those of the glob that it matches. */
 export function configOf(
   { corpus, settings }: Pick<SourceSnapshot, 'corpus' | 'settings'>,
   configs: readonly SourceConfig[],

@@ -10,12 +10,14 @@ import { ObjectFile } from '../../ingest/objects/object-file.ts';
 import { headObject } from '../../ingest/objects/object-client.ts';
 import { LocalFile, type SourceFile } from '../../ingest/sources/source-file.ts';
 
-/** The corpora that this process can read, and the only way to open a file in them. */
+/** The corpora that this process can read; all their files are opened through it. */
 export class CorpusFolders {
   readonly #roots: ReadonlyMap<string, string>;
 
-  /** `roots`: the absolute path of each corpus, by its name: a folder, or a file for a corpus that is one file; in object
-   * storage, the beginning of the keys. */
+  /**
+   * `roots` has the absolute path of each corpus by name: a folder, or a file for a corpus that is one file; in object
+   * storage, a key prefix.
+   */
   constructor(roots: ReadonlyMap<string, string>) {
     this.#roots = roots;
   }
@@ -42,8 +44,8 @@ export class CorpusFolders {
   }
 
   /**
-   * Opens a media file for reading, or returns the item's error. An error of the system may be retried; a path or link
-   * that leads out of the corpus, or to something other than an ordinary file, may not.
+   * Opens a media file for reading, or returns the item's error. System errors may be retried; a path or link that
+   * leads out of the corpus, or to something other than a regular file, may not.
    */
   async open(
     { corpus, path }: Pick<MediaFile, 'corpus' | 'path'>,
@@ -65,7 +67,7 @@ export class CorpusFolders {
     }
   }
 
-  /** The encoded path of an object; null for a file. A key is a name: nothing in it leads out of its bucket. */
+  /** The encoded path of an object; null for a file. Keys are plain names: none can lead out of its bucket. */
   #objectOf(corpus: string, path: string): string | null {
     const root = this.#roots.get(corpus);
     if (root === undefined || !isObjectPath(root)) return null;

@@ -10,7 +10,7 @@ const PIECE_BYTES = 1024 * 1024;
 
 const CHANGED = itemError('SOURCE_CHANGED', 'the file is not the one that was planned');
 
-/** The bytes of a file, if they are as planned. */
+/** Reads the bytes of a file if they are as planned. */
 export async function readPlanned(
   handle: SourceFile,
   file: MediaFile,
@@ -49,7 +49,7 @@ async function hashInto(
   return hash.digest('hex') === file.sha256 ? null : CHANGED;
 }
 
-/** The error of a file that was written to while it was decoded; null if it is as it was in an earlier state. */
+/** The error of a file that was written to while it was decoded; null if it is unchanged since an earlier state. */
 export function changedSince(state: FileSnapshot, handle: SourceFile): ItemError | null {
   return matchesSnapshot(handle.state(), state) ? null : CHANGED;
 }

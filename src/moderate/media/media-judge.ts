@@ -25,16 +25,16 @@ import {
 } from '../parts/judge-parts.ts';
 import { changedSince, checkPlanned, readPlanned } from './hashed-bytes.ts';
 
-/** Files open (being decoded or judged) at a time, in the whole process. */
+/** Max files open (being decoded or judged) at a time, in the whole process. */
 const MAX_OPEN_FILES = 32;
-/** Bytes of images in memory, files and frames together. A single larger image is admitted alone. */
+/** Max bytes of images in memory, files and frames together. A single larger image is admitted alone. */
 const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
-/** Largest frame in normal form: a PNG of 512 x 512 pixels. */
+/** Max bytes of a frame in normalized format: a PNG of 512 x 512 pixels. */
 const MAX_FRAME_BYTES = 800_000;
 
-/** Brings media into normal form. An ItemError says why a file has none. */
+/** Converts media to the normalized format. An ItemError is the reason why a file cannot be converted. */
 export interface MediaNormalizer {
-  /** Up to `frames` frames, evenly spaced, and how many the image has. */
+  /** Up to `frames` frames, evenly spaced, and the number of frames in the image. */
   image(
     bytes: Buffer,
     options: { readonly frames: number; readonly signal: AbortSignal },
@@ -45,7 +45,7 @@ export interface MediaNormalizer {
       }
     | ItemError
   >;
-  /** Passes the windows of a clip to `each`, one at a time, and returns how much of the clip they cover. */
+  /** Passes the windows of an audio clip to `each`, one at a time, and returns how much of the clip they cover. */
   audio(
     file: FileHandle,
     options: {
@@ -55,9 +55,9 @@ export interface MediaNormalizer {
       readonly each: (window: { readonly startSeconds: number; readonly wav: Buffer }) => Promise<void>;
     },
   ): Promise<{ readonly windowSeconds: number; readonly totalSeconds: number } | ItemError>;
-  /** The tracks of a clip or a video. */
+  /** The tracks of an audio clip or a video. */
   tracks(file: FileHandle, signal: AbortSignal): Promise<Tracks | ItemError>;
-  /** Passes frames of a video to `each`, one at a time, and returns how much of it they stand for. */
+  /** Passes frames of a video to `each`, one at a time, and returns how much of it they represent. */
   video(
     file: FileHandle,
     tracks: Tracks,
@@ -88,7 +88,7 @@ interface MediaOptions {
   readonly signal: AbortSignal;
 }
 
-/** The frames of an image that are to be judged. */
+/** The frames of an image to judge. */
 interface Frames {
   readonly parts: readonly Part[];
   readonly bytes: number;
@@ -107,7 +107,7 @@ function imageIn(handle: SourceFile, { file, caption }: MediaRequest, signal: Ab
   return { size: file.bytes, caption, read: () => readPlanned(handle, file, signal).catch(toReadProblem) };
 }
 
-/** Judges media files: checks that they are as planned, brings them into normal form, and has every part judged. */
+/** Judges media files: checks that they are as planned, normalizes them, and has every part judged. */
 export class MediaJudge {
   readonly #options: MediaJudgeOptions;
   readonly #files = pLimit(MAX_OPEN_FILES);
@@ -151,7 +151,7 @@ export class MediaJudge {
     }
   }
 
-  /** Memory is reserved for the file until it is decoded, and for its frames until they are judged. */
+  /** Judges an image. Memory is reserved for the file until it is decoded, and for its frames until they are judged. */
   async #image(image: Image, options: MediaOptions): Promise<Outcome> {
     const { judging, signal } = options;
     let held = image.size + judging.frames * MAX_FRAME_BYTES;
@@ -197,7 +197,7 @@ export class MediaJudge {
     }
   }
 
-  /** A clip in a file that has to be as it was planned. */
+  /** Judges an audio clip in a file that must be as planned. */
   async #planned(file: SourceFile, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
     const handle = await file.descriptor().catch(toReadProblem);
     if ('code' in handle) return failedOutcome(handle);
@@ -211,7 +211,7 @@ export class MediaJudge {
     return changedMeanwhile === null ? outcome : failedOutcome(changedMeanwhile);
   }
 
-  /** A clip, or a video: its frames, then its sound. */
+  /** Judges an audio clip, or a video: its frames, then its sound. */
   async #audio(file: FileHandle, caption: string | null, options: MediaOptions): Promise<Outcome> {
     const { signal } = options;
     const described = caption !== null;
@@ -247,7 +247,7 @@ export class MediaJudge {
     }
   }
 
-  /** Avoids decoding a file that no guard judges. Call it once the file is known to be as planned. */
+  /** Avoids decoding a file that no guard judges. Must be called after the file was checked to be as planned. */
   async #notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
     return (await this.#options.judge.notJudged?.(kind, signal)) ?? null;
   }
@@ -293,7 +293,7 @@ export class MediaJudge {
 
 type JudgeParts = (group: readonly Part[]) => Promise<void>;
 
-/** Has parts of a file judged while it is decoded. Throws what `judge` throws; what else is thrown is a bug in decoding. */
+/** Judges parts of a file while it is decoded. Throws what `judge` throws; any other error is a bug in decoding. */
 async function decodeParts(
   judge: JudgeParts,
   signal: AbortSignal,
@@ -321,14 +321,17 @@ function coveredSeconds(judged: number, total: number): PartsCoverage {
   return { unit: 'seconds', judged: toMilliseconds(judged), total: toMilliseconds(total) };
 }
 
-/** Decoders return errors. One that throws has a bug, which costs only this item. Throws on abort. */
+/**
+ * The error for a bug in decoding: decoders return errors, so one that throws has a bug, which costs only this item.
+ * Throws on abort.
+ */
 function bugInDecoding(error: unknown, signal: AbortSignal): ItemError {
   signal.throwIfAborted();
   if (!(error instanceof Error)) throw error;
   return itemError('INTERNAL', 'decoding the file failed because of a bug in this program');
 }
 
-/** Seconds, rounded to milliseconds. */
+/** Rounds seconds to milliseconds. */
 function toMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

@@ -20,15 +20,15 @@ export interface Judge {
     },
   ): Promise<readonly Outcome[]>;
   /**
-   * Why no guard judges media of this kind, in which case they need not be decoded; null if a guard does, or may. Optional: a
-   * judge that cannot know leaves it out. Rejects with the signal's reason.
+   * Why no guard judges media of this kind, in which case they need not be decoded; null if a guard does, or may.
+   * Omitted by judges that cannot know. Rejects with the signal's reason.
    */
   notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
   /** Every fingerprint that an outcome may name, by its id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   /** The last canary checks that its models passed; omitted if there are none. */
   readonly canaries?: readonly CanaryCheck[];
-  /** Asks for the canaries again; omitted if there are none. Rejects if a guard fails them, or on abort. */
+  /** Runs the canaries again; omitted if there are none. Rejects if a guard fails them, or on abort. */
   checkAgain?(signal: AbortSignal): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ export interface Part {
 }
 
 /**
- * Passes the parts of an item to `judge` in groups, one group at a time. Returns how much of the item they cover, or the
- * error that the item ends in. Must not catch what `judge` rejects with.
+ * Passes the parts of an item to `judge` in groups, one group at a time. Returns how much of the item they cover, or
+ * the error that the item ends in. Must not catch errors of `judge`.
  */
 type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<PartsCoverage | ItemError>;
 
@@ -54,7 +54,7 @@ export interface PartsOptions {
   readonly endpoint?: string | null;
 }
 
-/** Times the parts of an item are judged if different models judged them; then the item is an error. */
+/** Max times to judge the parts of an item if different models judged them; the item then ends in an error. */
 const MAX_ROUNDS = 5;
 
 /** Thrown through `Parts` to stop after a part that decides the outcome of the item. */
@@ -139,7 +139,7 @@ class Combination {
   #attempts = 0;
   #moderatedAt = '';
 
-  /** `at`: where in the item the part begins, in the unit of the item's coverage. */
+  /** `at` is the position in the item where the part begins, in the unit of the item's coverage. */
   add(at: number, judgement: Judgement): void {
     if (this.#parts.add(judgement)) this.#worstAt = at;
     if (this.#count++ === 0) this.#fingerprint = judgement.fingerprint;

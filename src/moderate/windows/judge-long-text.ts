@@ -5,9 +5,12 @@ import { type Judge, judgeParts, type Part, type PartsOptions } from '../parts/j
 import { splitConversation } from './conversation-windows.ts';
 import { splitResponse, splitText, type WindowedContent, windowSizes } from './text-windows.ts';
 
-/** Windows sent to the guard in one call. */
+/** Max windows sent to the guard in one call. */
 const WINDOWS_PER_CALL = 64;
-/** In bytes of UTF-8. A longer text that is rejected without a reason may have been rejected for its length. */
+/**
+ * Max size of a short text, in bytes of UTF-8. A longer text rejected without a reason may have been rejected for its
+ * length.
+ */
 const MAX_SHORT_TEXT_BYTES = 2048;
 
 const BLANK = itemError('EMPTY_CONTENT', 'the item is nothing but white space');
@@ -16,12 +19,12 @@ const BLANK = itemError('EMPTY_CONTENT', 'the item is nothing but white space');
 export type Windowable = Exclude<TextRequest, GenerationRequest>;
 
 /**
- * Judges a text or conversation in windows after the guard refused the whole for its length (see `isTooLong`).
- * Returns the combined outcome of the windows, or the last refusal if the guard refuses windows of every size.
- * Rejects as the judge does.
+ * Judges a text or conversation in windows after the guard refused the whole for its length (see `isTooLong`). Returns
+ * the combined outcome of the windows, or the last refusal if the guard refuses windows of every size. Rejects as the
+ * judge does.
  *
- * Window sizes form a fixed ladder. Every size is tried for every item, the largest first, until the guard takes all
- * windows of the item. So the outcome depends on the item and the guard alone, not on what this process judged before.
+ * Window sizes form a fixed ladder. Every size is tried for every item, the largest first, until the guard accepts all
+ * windows of the item. So the outcome depends only on the item and the guard, not on what this process judged before.
  * Each halving of the size costs one refused request and doubles the number of windows. The guard that refused the item
  * is preferred, because others may accept other sizes.
  */

@@ -17,8 +17,8 @@ const SENTENCE_END = /(?:[.!?…؟۔।]["'”’»)\]]*\s+|[。！？｡]["'”
 
 /**
  * Cuts text lazily into windows of at most `maxBytes` bytes of UTF-8 (at least 64). Each window repeats the end of the
- * one before. A window ends after a sentence if one ends near the limit, else after a word, else after a grapheme. Every
- * code point other than white space is in a window; windows of nothing but white space are left out.
+ * one before. A window ends after a sentence if one ends near the limit, otherwise after a word, otherwise after a
+ * grapheme. Every code point other than white space is in a window; windows of only white space are omitted.
  */
 export function* textSpans(text: string, maxBytes: number): Generator<Span> {
   for (let from = 0; from < text.length;) {

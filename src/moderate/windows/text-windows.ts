@@ -5,7 +5,7 @@ import { type Span, textSpans } from './text-spans.ts';
 
 /** Content that is too long to be judged in one piece. */
 export interface WindowedContent {
-  /** Size of everything that is sent of it, in bytes of UTF-8. */
+  /** Size of everything that is sent for it, in bytes of UTF-8. */
   readonly bytes: number;
   /**
    * Generates overlapping windows of at most `maxBytes` (at least 256), lazily; a single window if
@@ -14,9 +14,9 @@ export interface WindowedContent {
   cut(maxBytes: number): Generator<Part, PartsCoverage>;
 }
 
-/** Smaller windows would hold no sentence: a guard that refuses this size refuses for another reason. */
+/** Smaller windows would not hold a sentence: a guard that refuses this size refuses for another reason. */
 const MIN_WINDOW_BYTES = 256;
-/** Window sizes that would give an item more windows than this are not tried. */
+/** Max windows per item: window sizes that would give more are not tried. */
 const MAX_WINDOWS = 16_384;
 
 /** Window sizes to try for an item of this size, in bytes: powers of two, from the largest below it down. */

@@ -2,13 +2,14 @@ import { codePoints } from '../../domain/coverage.ts';
 import { type Span, textSpans } from './text-spans.ts';
 import { roomFor, windowSizes } from './text-windows.ts';
 
-/** In bytes of UTF-8. For longer texts, trying windows of every size takes seconds. */
+/** Max size to search, in bytes of UTF-8. For longer texts, trying windows of every size takes seconds. */
 const MAX_SEARCHED_BYTES = 512 * 1024;
 /** Assumed window length of a longer text, in UTF-16 units. */
 const USUAL_LENGTH = 2048;
 
 /**
- * The largest window that a guard may have judged at a code point. `beside`: the prompt that a response was judged with. Null if no window begins there.
+ * The largest window that a guard may have judged at a code point. `beside` is the prompt that a response was judged
+ * with. Null if no window begins there.
  */
 export function findWindow(text: string, at: number, beside = ''): Span | null {
   const own = Buffer.byteLength(text);

@@ -9,14 +9,14 @@ const SKIP_REASONS = [
   'folders without content',
 ] as const;
 
-/** Why a file, or a folder of ours as a whole, is not read. skipped.jsonl lists these. */
+/** Why a file, or a whole folder of ours, is not read. skipped.jsonl lists these. */
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export function isSkipReason(reason: string): boolean {
   return SKIP_REASONS.some((known) => known === reason);
 }
 
-/** Why a file is not a source of its own although sources.jsonl contains it. */
+/** Why a file is not a separate source although sources.jsonl contains it. */
 type ListedReason = 'files given twice' | 'captions and transcripts of media';
 
 /** A line of skipped.jsonl. */
@@ -32,7 +32,7 @@ export class SkippedFiles {
   readonly #files: (readonly [corpus: number, relative: string, reason: SkipReason])[] = [];
   #corpus = 0;
 
-  /** Sets the corpus of the files that are added from now on. */
+  /** Sets the corpus of the files that are added next. */
   enter(corpus: number): void {
     this.#corpus = corpus;
   }

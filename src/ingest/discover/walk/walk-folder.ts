@@ -34,21 +34,22 @@ interface WalkResult {
   readonly beside: FoundFile[];
 }
 
-/** An entry that is still to be visited. */
+/** An entry that was not visited yet. */
 interface Pending {
   readonly relative: string;
   /** Null for the root of the walk. */
   readonly entry: Entry | null;
 }
 
-/** Whether a system or a program left a file behind, by its name. */
+/** Whether a file is an OS or program junk file, judging by its name. */
 export function isLeftover(name: string): boolean {
   return /^(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$.*|\._.*)$/i.test(name);
 }
 
 /**
- * The files below a folder. Skips run directories and verdict stores as a whole, leftovers, and links that leave the folder
- * or form a cycle, and adds those that are part of the corpus to `skipped`. A folder that cannot be listed is returned as a file: reading it reports the error. Throws only on abort.
+ * Lists the files below a folder. Skips whole run directories and verdict stores, OS junk files, and links that leave
+ * the folder or form a cycle, and adds those that are part of the corpus to `skipped`. A folder that cannot be listed
+ * is returned as a file: reading it reports the error. Throws only on abort.
  */
 export async function walkFolder(
   folder: string,
@@ -155,7 +156,7 @@ async function linkedFile(
   return null;
 }
 
-/** Leaves out links to files that were also found directly or by an earlier link. */
+/** Removes links to files that were also found directly or by an earlier link. */
 function withoutDuplicates(
   found: readonly FoundFile[],
   root: string,
