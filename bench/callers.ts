@@ -8,15 +8,15 @@ import { runLoad, type Load } from './traffic/load.ts';
 
 const CALLERS = 200;
 const SECONDS = 60;
-/** Share of the measured time that the callers run before it: code is compiled and caches are filled by then. */
+/** Warm-up time as a fraction of the measured time: code is then compiled and caches are filled. */
 const WARM_UP = 0.2;
 const MAX_GROWTH = 1.1;
 
 const SAMPLE_MS = 200;
-/** Share of the samples that stand for the start, the middle or the end. */
+/** Fraction of the samples that represents the start, the middle or the end. */
 const WINDOW = 0.2;
 
-/** Gauges of what is open, which must be 0 when the callers have left. */
+/** Gauges of open resources, which must be 0 when the callers have left. */
 const OPEN = [
   'nv_inference_pending_request_count',
   'guardsweep_moderation_streams_open',
@@ -32,7 +32,9 @@ interface Memory {
   readonly end: number;
 }
 
-/** Whether the guard holds many callers at a time, some of whose requests are bad: correct, and with flat memory. */
+/**
+ * Checks that the guard serves many callers at a time correctly and with flat memory, even if some requests are bad.
+ */
 export const callers: Bench = {
   name: 'callers',
   measures: `requests/s, latency and memory of the guard with ${CALLERS} callers, 5 % of whose requests are bad; every answer checked`,
@@ -47,7 +49,10 @@ export const callers: Bench = {
   },
 };
 
-/** Runs the callers of a door against a guard of its own. `left`: what the guard says is open when they have left. */
+/**
+ * Runs the callers of a door against a separate guard. `left` has the resources that the guard reports as open
+ * afterwards.
+ */
 async function held(
   door: Door,
   context: BenchContext,
@@ -88,7 +93,7 @@ function memoryOf(samples: readonly number[]): Memory {
   };
 }
 
-/** The gauges of what is open, once they are 0 or after SETTLE_MS. */
+/** The gauges of open resources, once they are 0 or after SETTLE_MS. */
 async function settled(guard: GuardCommand, signal: AbortSignal): Promise<Record<string, number>> {
   const endsAtMs = performance.now() + SETTLE_MS;
   for (;;) {
@@ -132,7 +137,7 @@ function figuresOf(
   ];
 }
 
-/** How many requests of each kind there were. */
+/** Number of requests of each kind. */
 function kindsOf({ kinds }: Load): string {
   return Object.entries(kinds)
     .sort(([, a], [, b]) => Number(a.isBad) - Number(b.isBad))

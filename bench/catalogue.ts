@@ -17,7 +17,7 @@ import { store } from './store.ts';
 import { streaming } from './streaming.ts';
 import { twoSpeeds } from './two-speeds.ts';
 
-/** All benches, in the order in which they run. */
+/** All benches, in running order. */
 export const BENCHES: readonly Bench[] = [
   saturate,
   padding,

@@ -17,7 +17,7 @@ const PARTS: readonly [name: string, mib: (sweep: Sweep) => number, mostMib: num
   ['sink', ({ usage }) => usage['sink']!.maxRssKib / 1024, MAX_MIB],
 ];
 
-/** Whether the memory of a fleet's processes and of Redis depends on the size of the corpus. */
+/** Measures whether the memory of a fleet's processes and of Redis depends on the size of the corpus. */
 export const fleetMemory: Bench = {
   name: 'fleet-memory',
   measures:

@@ -26,12 +26,12 @@ const GUARDS: Readonly<Record<string, GuardSettings>> = {
   'no time': ZERO_TIME_GUARD,
 };
 
-/** A text and what it must be answered with. */
+/** A text and its expected answer. */
 interface Sample extends Judged {
   readonly text: string;
 }
 
-/** What the gateway adds to a guard. */
+/** Measures the cost that the gateway adds to a guard. */
 export const gateway: Bench = {
   name: 'gateway',
   measures: 'requests/s and latency of texts through guardsweep serve ÷ those of the guard called directly',
@@ -82,7 +82,7 @@ async function samplesOf({ grpc }: GuardAddresses, seed: number): Promise<Sample
 
 /** Sends texts, one at a time. */
 interface Ask {
-  /** What was wrong with the answer; null: nothing. */
+  /** Returns what was wrong with the answer, or null. */
   readonly ask: (sample: Sample) => Promise<string | null>;
   readonly close: () => void;
 }

@@ -13,7 +13,7 @@ const ROUNDS = 3;
 /** Slowest ÷ fastest: flat within 15 %. */
 const MAX_RATIO = 1.15;
 
-/** Whether the time per item grows with the number of items. */
+/** Measures whether the time per item grows with the number of items. */
 export const growth: Bench = {
   name: 'growth',
   measures:
@@ -21,7 +21,7 @@ export const growth: Bench = {
   run: (context) => measureGrowth(SIZES, ROUNDS, context),
 };
 
-/** As `growth`, with one more size. */
+/** Like `growth`, with one more size. */
 export const growthFull: Bench = {
   name: 'growth-full',
   measures: 'as growth, and at 10,000,000 rows',

@@ -18,7 +18,7 @@ const SIZES = [
 /** Large images that are queued at the same time. */
 const WAITING = { name: '20 of 48 MP', width: 8000, height: 6000, images: 20 } as const;
 
-/** How well decoding and resizing scale with the machine's cores. */
+/** Measures how well decoding and resizing scale with the machine's cores. */
 export const images: Bench = {
   name: 'images',
   measures: 'images/s brought into normal form on all cores ÷ (images/s on one core × cores), JPEG',

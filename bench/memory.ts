@@ -11,7 +11,7 @@ const ROUNDS = 3;
 const MAX_GROWTH = 1.1;
 const MAX_MIB = 400;
 
-/** Whether memory depends on the size of the corpus. */
+/** Measures whether memory depends on the size of the corpus. */
 export const memory: Bench = {
   name: 'memory',
   measures: 'highest resident memory of one process at 5,000,000 rows ÷ that at 500,000',

@@ -11,20 +11,20 @@ import { runScript, type Ended } from './processes/measured-process.ts';
 import { withRedis } from './processes/redis-process.ts';
 import { sweepEmbedded, sweepFleet, type Corpus } from './processes/sweep.ts';
 
-/** Enough that the start of a run, which `start` measures, does not matter. */
+/** Enough that the startup of a run, which `start` measures, does not matter. */
 const ROWS = 200_000;
 const ROUNDS = 2;
 const MIN_RATIO = 8;
 const QUEUE = 'naive';
 
 interface NaiveRun {
-  /** Until both halves have finished. */
+  /** Time until both halves have finished. */
   readonly seconds: number;
   readonly produce: Ended;
   readonly work: Ended;
 }
 
-/** How much faster we are than the obvious script. */
+/** Measures how much faster we are than the obvious script. */
 export const naive: Bench = {
   name: 'naive',
   measures:
@@ -56,7 +56,7 @@ export const naive: Bench = {
   },
 };
 
-/** Both halves of the script, started together. */
+/** Runs both halves of the script, started together. */
 async function runNaive(corpus: Corpus, guard: GuardProcess, context: BenchContext): Promise<NaiveRun> {
   const out = join(context.folder, 'naive.jsonl');
   await rm(out, { force: true });

@@ -11,7 +11,7 @@ const ROWS = 400_000;
 const ROUNDS = 3;
 const MAX_OF_FLOOR = { embedded: 1.5, redis: 2.5 };
 
-/** Our processor time per item, from the CSV file to the final files. */
+/** Measures our processor time per item, from the CSV file to the final files. */
 export const overhead: Bench = {
   name: 'overhead',
   measures:

@@ -14,7 +14,10 @@ const ROUNDS = 3;
 const MIN_RATIO = 1.4;
 const GUARD: GuardSettings = { ...REFERENCE_GUARD, time: 'padded' };
 
-/** What batches of texts of similar length save a guard that pads every text to the longest of its batch. */
+/**
+ * Measures the savings of batches with texts of similar length for a guard that pads every text to the longest of its
+ * batch.
+ */
 export const padding: Bench = {
   name: 'padding',
   measures: 'items/s where padding costs what content does ÷ items/s of batches in the order of arrival',
@@ -48,8 +51,8 @@ export const padding: Bench = {
 };
 
 /**
- * Full requests that the reference must keep in flight to give the guard's batcher the same choice as we did: one per
- * instance, and as many rows as were queued.
+ * Full requests that the reference must keep in flight to give the guard's batcher the same choice as ours: one per
+ * instance, plus as many rows as were queued.
  */
 function requestsInFlight({ guards }: SteadyState): number {
   const { executions, items, waiting } = guards[0]!;

@@ -12,13 +12,14 @@ const ROWS = 60_000;
 const ROUNDS = 3;
 
 /**
- * CPU time of one process, ÷ the floor. On a machine with other load, single rounds were 2.9 to 3.9, and their medians of three
- * 3.2 and 3.3. So a median that is a fifth higher is not noise, and a change by a quarter is found: it brings its own figure.
+ * Reference value of the CPU time of one process divided by the floor. On a machine with other load, single rounds were
+ * 2.9 to 3.9, and their medians of three 3.2 and 3.3. So a median that is a fifth higher is not noise, and a change by
+ * a quarter is detected: it must update this figure.
  */
 const COMMITTED = 3.3;
 const MOST = 1.2 * COMMITTED;
 
-/** A guard against changes that make an item dearer unnoticed: both sides are measured in one run on one machine. */
+/** Detects changes that silently make an item more expensive: both sides are measured in one run on one machine. */
 export const price: Bench = {
   name: 'price',
   measures: `processor time of one process ÷ that of the floor; fails above 1.2 × ${COMMITTED}`,

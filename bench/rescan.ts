@@ -15,7 +15,7 @@ const ROWS = 1_000_000;
 const ROUNDS = 2;
 const MAX_RATIO = 3;
 
-/** A run over a corpus in which nothing has changed since the last run. */
+/** Measures a run over a corpus in which nothing has changed since the last run. */
 export const rescan: Bench = {
   name: 'rescan',
   measures: 'time of a run in which nothing has changed ÷ that of csv-parse alone over the same file',
@@ -48,7 +48,7 @@ export const rescan: Bench = {
   },
 };
 
-/** Without canaries, which are no part of the corpus. Failure('internal') unless every item has a verdict. */
+/** Runs without canaries, which are not part of the corpus. Failure('internal') unless every item has a verdict. */
 async function sweep(corpus: Corpus, guard: string, store: string, context: BenchContext): Promise<Ended> {
   const out = await mkdtemp(join(context.folder, 'runs-'));
   const args = [corpus.path, '--guard', guard, '--store', store, '--out', out];

@@ -15,7 +15,7 @@ import type { Corpus } from './processes/sweep.ts';
 const ROWS = 1_000_000;
 const ROUNDS = 3;
 
-/** The review list of the dashboard over a large run: what an analyst waits for. */
+/** Measures the waits of an analyst in the dashboard's review list of a large run. */
 export const review: Bench = {
   name: 'review',
   measures:
@@ -64,7 +64,7 @@ export const review: Bench = {
   },
 };
 
-/** The run directory of a run over the corpus. Failure('internal') unless every item has a verdict. */
+/** Runs over the corpus and returns the run directory. Failure('internal') unless every item has a verdict. */
 async function sweep(corpus: Corpus, guard: string, context: BenchContext): Promise<string> {
   const out = await mkdtemp(join(context.folder, 'runs-'));
   const args = [corpus.path, '--guard', guard, '--no-reuse', '--out', out];

@@ -13,7 +13,7 @@ function say(line: string): void {
   standardError().line(line);
 }
 
-/** Prints what changed from one results file to another. */
+/** Prints the changes from one results file to another. */
 async function compare(files: readonly string[]): Promise<void> {
   const [before, after, ...others] = files;
   if (before === undefined || after === undefined || others.length > 0)
@@ -32,7 +32,7 @@ async function runBenches(names: readonly string[], signal: AbortSignal): Promis
   say(`BENCH_SEED=${seed}, scale ${scale}; ${machine.cpu}, ${machine.cores} cores; load ${machine.load}`);
   const began = new Date().toISOString();
   const benches: Results['benches'][number][] = [];
-  /** Rewrites the results file, so that a failure or an interrupt loses no earlier figure. */
+  /** Rewrites the results file, so a failure or an interrupt loses no earlier figure. */
   const write = (...more: Results['benches']): Promise<string> =>
     writeResults({ began, machine, versions, seed, scale, benches: [...benches, ...more] });
   for (const bench of options.benches) {

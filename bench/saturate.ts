@@ -19,7 +19,7 @@ interface Measured {
   readonly share: number;
 }
 
-/** Whether the guard ever runs out of work. */
+/** Measures whether the guard ever runs out of work. */
 export const saturate: Bench = {
   name: 'saturate',
   measures: "items/s ÷ what the guard's instances can judge in full batches, in the steady part of a run",

@@ -8,7 +8,7 @@ import { sweepEmbedded } from './processes/sweep.ts';
 const ROUNDS = 7;
 const MAX_SECONDS = 0.8;
 
-/** The time of a run over a single row. */
+/** Measures the time of a run over a single row. */
 export const start: Bench = {
   name: 'start',
   measures: 'from the start of enqueue over one row, with the embedded guard, to its end',

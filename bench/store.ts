@@ -12,16 +12,16 @@ import { figure } from './harness/figures.ts';
 
 const ROWS = 1_000_000;
 const ROUNDS = 3;
-/** Verdicts of a shard, and shards that are committed side by side, as in a run. */
+/** Verdicts per shard; below, shards that are committed concurrently, as in a run. */
 const SHARD = 256;
 const SHARDS = 16;
-/** Every so many verdicts are flagged, and have scores for all categories. */
+/** Every n-th verdict is flagged, and has scores for all categories. */
 const FLAGGED_EVERY = 5;
 
 const MODEL = makeFingerprint([['model', '1'.repeat(64)]])!;
 const JUDGED_BY = { fingerprint: MODEL.id, judging: '{"frames":8}' };
 
-/** The verdict store with a million verdicts. */
+/** Measures the verdict store with a million verdicts. */
 export const store: Bench = {
   name: 'store',
   measures: 'verdicts stored and found per second, the size of the store, and the time to open it',

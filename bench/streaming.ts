@@ -19,7 +19,7 @@ const SECONDS = 8;
 /** 20 chunks per second. */
 const PACE_MS = 50;
 
-/** Time between two verdicts that the cadence makes due, at this pace. */
+/** Time between two verdicts due by the cadence, at this pace. */
 const CADENCE_MS = 200;
 const CADENCES: readonly Cadence[] = [
   { unit: 'chunks', every: CADENCE_MS / PACE_MS },
@@ -32,7 +32,7 @@ const TRANSPORTS: Readonly<Record<string, (guard: GuardAddresses) => StreamClien
   WebSocket: ({ http }) => new WebSocketStreamClient(http),
 };
 
-/** How far verdicts on moderation streams lag behind the text, besides what the cadence has them wait. */
+/** Measures how far verdicts on moderation streams lag behind the text, beyond the wait imposed by the cadence. */
 export const streaming: Bench = {
   name: 'streaming',
   measures:
@@ -70,7 +70,7 @@ async function lag(
       const chunks = Array.from({ length: chunkCount }, () => `${randomText(random, 1, 3)} `);
       const client = connect();
       try {
-        // Streams do not send at the same moments.
+        // Streams do not all send at the same time.
         await delay(random() * PACE_MS, undefined, { signal });
         const generation = { prompt: randomText(random, 3, 20), chunks, cadence, paceMs: PACE_MS };
         return await lagsOf(generation, client, signal);

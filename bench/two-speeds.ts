@@ -12,7 +12,7 @@ const ROUNDS = 3;
 const SLOWNESS = 4;
 const MIN_RATIO = 0.95;
 
-/** Whether each of two guards of different speeds is saturated. */
+/** Measures whether each of two guards of different speeds is saturated. */
 export const twoSpeeds: Bench = {
   name: 'two-speeds',
   measures: 'items/s through two guards, one of which takes 4 times as long ÷ the sum of what they can judge',

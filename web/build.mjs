@@ -1,6 +1,6 @@
 /**
- * Builds the pages of the dashboard into dist/web: index.html, and its assets with names that change with their content.
- * Then what renders reports (report/bundle.mjs). Plain JavaScript, a step of the bootstrap. Takes nothing from the network.
+ * Builds the dashboard pages into dist/web: index.html, and its assets with content-hashed names. Then builds the
+ * report renderer (report/bundle.mjs). Plain JavaScript, a step of the bootstrap. Does not use the network.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { build } from 'vite';
 const web = dirname(fileURLToPath(import.meta.url));
 const dist = join(dirname(web), 'dist');
 
-/** The first browsers with `light-dark()`, which must stay unchanged: its fallback ignores `data-theme`. */
+/** The first browsers with `light-dark()`, which must not be transpiled: its fallback ignores `data-theme`. */
 const BROWSERS = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
 
 await build({
@@ -22,7 +22,7 @@ await build({
     emptyOutDir: true,
     target: BROWSERS,
     cssTarget: BROWSERS,
-    // A Content-Security-Policy without `data:` and without inline scripts.
+    // The Content-Security-Policy allows no `data:` and no inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'LICENSES.md' },

@@ -10,14 +10,14 @@ const ROW_BYTES = 300;
 
 const WORDS = 'a river carries boats, wood "and" news past the old mill to towns that wait for it'.split(' ');
 
-/** Writes a CSV file of rows of mixed lengths, `fullRows` at full scale; the same for the same seed. */
+/** Writes a CSV file of rows of mixed lengths, `fullRows` at full scale; equal for equal seeds. */
 export async function mixedCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('mixed', fullRows, context);
   await writeCsv(corpus.path, corpus.rows, mixedRows(await readTexts(), context.seed), context.signal);
   return corpus;
 }
 
-/** Writes a CSV file of rows of 300 bytes, `fullRows` at full scale; the same for the same seed. */
+/** Writes a CSV file of rows of 300 bytes, `fullRows` at full scale; equal for equal seeds. */
 export async function evenCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('even', fullRows, context);
   const rows = evenRows(await readTexts(), ROW_BYTES, context.seed);
@@ -25,7 +25,7 @@ export async function evenCorpus(fullRows: number, context: BenchContext): Promi
   return corpus;
 }
 
-/** The same of a few words, which need no corpora. */
+/** Like `evenCorpus`, but made of a few words, so it needs no corpora. */
 export async function plainCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('plain', fullRows, context);
   const rows = evenRows(WORDS, ROW_BYTES, context.seed);

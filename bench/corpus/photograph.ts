@@ -4,7 +4,7 @@ import { seededRandom } from '../../training/random.ts';
 /** Range of the random grain added to every value. */
 const GRAIN = 32;
 
-/** A JPEG with the detail of a photograph: gradients, edges and grain; the same for the same seed. */
+/** Makes a JPEG with the detail of a photograph: gradients, edges and grain; equal for equal seeds. */
 export async function photograph(width: number, height: number, seed: number): Promise<Buffer> {
   const next = seededRandom(seed);
   const rgb = Buffer.alloc(width * height * 3);

@@ -5,7 +5,7 @@ import { seededRandom, shuffle } from '../../training/random.ts';
 export type Rows = () => string;
 
 const POOL_ROWS = 4096;
-/** Digits and a space in front of every even row, to make it unique. */
+/** Digits and a space before every even row, to make it unique. */
 const NUMBER_WIDTH = 10;
 
 /** Random texts of any length; a number at the end makes each row unique. */
@@ -35,7 +35,7 @@ function joinedTo(bytes: number, texts: readonly string[], from: number): string
   for (let index = from; Buffer.byteLength(text) < bytes; index++) text += `${texts[index % texts.length]!} `;
   const cut = Buffer.from(text).subarray(0, bytes);
   let end = bytes;
-  // Full stops replace a character that was cut.
+  // Full stops replace a truncated character.
   while (!isUtf8(cut.subarray(0, end))) end--;
   return cut.toString('utf8', 0, end) + '.'.repeat(bytes - end);
 }

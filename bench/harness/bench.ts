@@ -1,16 +1,16 @@
 import type { Figure } from './figures.ts';
 
-/** What a bench works with. */
+/** Environment of a bench. */
 export interface BenchContext {
-  /** Seed of everything random: the same seed gives the same corpora. */
+  /** Seed of all randomness: the same seed gives the same corpora. */
   readonly seed: number;
   /** Its own folder, deleted when it ends. */
   readonly folder: string;
   /** Aborts when the benches are interrupted. */
   readonly signal: AbortSignal;
-  /** Rows to use instead of `full` rows: scaled by BENCH_SCALE, at least 64. */
+  /** Number of rows to use instead of `full`: scaled by BENCH_SCALE, at least 64. */
   rows(full: number): number;
-  /** Seconds to measure instead of `full` seconds: scaled by BENCH_SCALE, at least 1. */
+  /** Number of seconds to measure instead of `full`: scaled by BENCH_SCALE, at least 1. */
   seconds(full: number): number;
   /** Rounds to measure: `usual`, unless BENCH_ROUNDS overrides it. */
   rounds(usual: number): number;
@@ -30,7 +30,7 @@ export interface Bench {
   readonly name: string;
   /** One line: what is measured, and against what. */
   readonly measures: string;
-  /** Takes long: runs only when named, or with BENCH_SCALE=full. */
+  /** Set for a long bench: runs only when named, or with BENCH_SCALE=full. */
   readonly onlyWhenAsked?: boolean;
   /** Rejects with a Failure when a requirement is missing or the measured run fails. */
   run(context: BenchContext): Promise<BenchResult>;

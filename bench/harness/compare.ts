@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Failure } from '../../src/domain/failure.ts';
 import { columns, withUnit } from './table.ts';
 
-/** What is read of a results file. */
+/** The part of a results file that is read. */
 const RESULTS = z.object({
   scale: z.number(),
   machine: z.object({ cpu: z.string(), cores: z.number() }),
@@ -28,9 +28,9 @@ type ComparedResults = z.infer<typeof RESULTS>;
 type Measured = ComparedResults['benches'][number]['figures'][number];
 
 /**
- * The lines of a table of the figures that two results have in common, and by how much the second differ. A figure has
- * changed beyond noise when the ranges of its rounds do not overlap; one round has no range. Failure('usage') for results that
- * were not measured at the same scale on the same kind of machine.
+ * Table lines for the figures that two results have in common, and by how much the second differ. A figure has changed
+ * beyond noise when the ranges of its rounds do not overlap; a single round has no range. Failure('usage') for results
+ * that were not measured at the same scale on the same kind of machine.
  */
 export function compareResults(before: ComparedResults, after: ComparedResults): string[] {
   const kindOf = ({ scale, machine }: ComparedResults): string =>

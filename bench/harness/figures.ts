@@ -10,11 +10,11 @@ export interface Figure {
   readonly lowest: number;
   readonly highest: number;
   readonly rounds: number;
-  /** Null: the figure is for information and has no target. */
+  /** Null if the figure is informational and has no target. */
   readonly reach: Reach | null;
 }
 
-/** A figure from the values of at least one round. */
+/** Makes a figure from the values of at least one round. */
 export function figure(
   name: string,
   unit: string,
@@ -32,7 +32,7 @@ export function figure(
   };
 }
 
-/** Null without a target. */
+/** Whether the target is reached; null without a target. */
 export function isReached({ measured, reach }: Figure): boolean | null {
   if (reach === null) return null;
   return 'atLeast' in reach ? measured >= reach.atLeast : measured <= reach.atMost;

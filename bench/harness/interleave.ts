@@ -6,8 +6,8 @@ type Rounds<Tasks extends Readonly<Record<string, () => Promise<unknown>>>> = {
 };
 
 /**
- * Runs all tasks one after another in every round (A B A B), so that other load on the machine affects a measurement
- * and its reference alike. `usual` is the number of rounds, unless BENCH_ROUNDS overrides it.
+ * Runs all tasks one after another in every round (A B A B), so other load on the machine affects a measurement and its
+ * reference alike. `usual` is the number of rounds, unless BENCH_ROUNDS overrides it.
  */
 export async function interleave<Tasks extends Readonly<Record<string, () => Promise<unknown>>>>(
   context: BenchContext,

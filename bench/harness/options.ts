@@ -7,16 +7,16 @@ export interface BenchOptions {
   readonly seed: number;
   /** Factor for the numbers of rows. */
   readonly scale: number;
-  /** Null: each bench's own number. */
+  /** Null for each bench's default. */
   readonly rounds: number | null;
 }
 
 const SEEDS = 1_000_000;
 
 /**
- * The benches to run, by default all but those that run only when asked, and the settings BENCH_SEED (a whole number;
- * default random), BENCH_SCALE (a factor for the numbers of rows, or `full`: unscaled, and including the long benches;
- * default 1) and BENCH_ROUNDS (default: each bench's own). Failure('usage') for anything else.
+ * Reads the benches to run, by default all except those that run only when asked, and the settings BENCH_SEED (an
+ * integer; default random), BENCH_SCALE (a factor for the numbers of rows, or `full`: unscaled, and including the long
+ * benches; default 1) and BENCH_ROUNDS (default: each bench's own). Failure('usage') for anything else.
  */
 export function benchOptions(
   names: readonly string[],

@@ -16,7 +16,7 @@ export interface Results {
 }
 
 /**
- * Writes `<date>.json`, named by when the benches started, to BENCH_RESULTS (relative to the user's folder), by default
+ * Writes `<date>.json`, named by the start of the benches, to BENCH_RESULTS (relative to the user's folder), by default
  * `bench/results`. Returns the path.
  */
 export async function writeResults(results: Results, env: NodeJS.ProcessEnv = process.env): Promise<string> {

@@ -16,7 +16,7 @@ const MIN_SECONDS = 1;
 type Report = Results['benches'][number];
 
 /**
- * Runs one bench in a temporary folder. A Failure goes into its report, next to the figures kept so far; any other
+ * Runs one bench in a temporary folder. A Failure goes into its report, along with the figures kept so far; any other
  * error rejects, as does the signal's reason. `write` is called with the report whenever figures are kept.
  */
 export async function runBench(

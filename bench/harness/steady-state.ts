@@ -1,15 +1,15 @@
 import { Failure } from '../../src/domain/failure.ts';
 import type { Execution } from '../processes/guard-settings.ts';
 
-/** Share of items at the start and at the end of a run that is left out as not steady. */
+/** Fraction of items at the start and at the end of a run that is ignored because it is not steady. */
 const EDGE_SHARE = 0.1;
 
-/** What guards did while they judged the middle 80 % of the items. */
+/** Work of the guards while they judged the middle 80 % of the items. */
 export interface SteadyState {
   readonly itemsPerSecond: number;
   readonly seconds: number;
   readonly items: number;
-  /** Per guard, in order. */
+  /** One entry per guard, in order. */
   readonly guards: readonly SteadyGuard[];
 }
 
@@ -23,9 +23,8 @@ interface SteadyGuard {
 }
 
 /**
- * The steady part of a run, by the times at which items were judged: from the end of the execution that completes the
- * first tenth of the items to the end of the last one before the last tenth. Failure('internal') for too few
- * executions.
+ * The steady part of a run, by the times when items were judged: from the end of the execution that completes the first
+ * tenth of the items to the end of the last one before the last tenth. Failure('internal') for too few executions.
  */
 export function steadyState(guards: readonly (readonly Execution[])[]): SteadyState {
   const all = guards

@@ -1,16 +1,16 @@
 import { type Figure, isReached } from './figures.ts';
 
-/** The outcome of one bench: figures, or why it failed. */
+/** The result of one bench: figures, or why it failed. */
 export interface BenchReport {
   readonly bench: string;
   readonly figures: readonly Figure[];
-  /** One line; null if it succeeded. */
+  /** The failure in one line; null if it succeeded. */
   readonly failure: string | null;
 }
 
 const HEADINGS = ['bench', 'figure', 'measured', 'between', 'reach', 'reached'] as const;
 
-/** The lines of a table of the figures. */
+/** Formats the figures as a table, one string per line. */
 export function benchTable(reports: readonly BenchReport[]): string[] {
   const rows: (readonly string[])[] = [HEADINGS];
   for (const { bench, figures, failure } of reports) {
@@ -20,7 +20,7 @@ export function benchTable(reports: readonly BenchReport[]): string[] {
   return columns(rows);
 }
 
-/** Rows with their cells aligned; a row that is shorter than the first one, the headings, does not widen a column. */
+/** Aligns the cells of rows; a row with fewer cells than the first one, the headings, does not widen a column. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) =>
     Math.max(...rows.filter((row) => row.length === rows[0]!.length).map((row) => row[column]!.length)),
@@ -45,12 +45,12 @@ function reachText({ reach, unit }: Figure): string {
   return 'atLeast' in reach ? `≥ ${withUnit(reach.atLeast, unit)}` : `≤ ${withUnit(reach.atMost, unit)}`;
 }
 
-/** Three significant digits, with the unit if there is one. */
+/** Formats a value with three significant digits, and its unit if there is one. */
 export function withUnit(value: number, unit: string): string {
   return unit === '' ? short(value) : `${short(value)} ${unit}`;
 }
 
-/** Three significant digits without an exponent. */
+/** Formats a value with three significant digits and without an exponent. */
 function short(value: number): string {
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }

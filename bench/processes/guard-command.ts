@@ -3,7 +3,7 @@ import type { BenchContext } from '../harness/bench.ts';
 import type { GuardAddresses } from './guard-addresses.ts';
 import { MeasuredProcess } from './measured-process.ts';
 
-/** The built command `guardsweep guard` in a process of its own, with the embedded model, on free ports. */
+/** The built command `guardsweep guard` in a separate process, with the embedded model, on free ports. */
 export class GuardCommand {
   readonly addresses: GuardAddresses;
   readonly #process: MeasuredProcess;
@@ -28,12 +28,12 @@ export class GuardCommand {
     }
   }
 
-  /** Resident memory now, in bytes. Throws a Failure if the guard has ended. */
+  /** Current resident memory, in bytes. Throws a Failure if the guard has ended. */
   get residentBytes(): number {
     return this.#process.residentBytes;
   }
 
-  /** The sum of a metric over its labels; rejects with a Failure without it. */
+  /** The sum of a metric over its labels; rejects with a Failure if it is missing. */
   async metric(name: string, signal: AbortSignal): Promise<number> {
     const response = await fetch(this.#metricsUrl, { signal });
     const lines = (await response.text()).split('\n').filter((line) => /^[^ {]*/.exec(line)![0] === name);
@@ -41,7 +41,7 @@ export class GuardCommand {
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   }
 
-  /** Ends it as an interrupt does; rejects with a Failure unless it ends well. */
+  /** Ends it like an interrupt; rejects with a Failure unless it ends successfully. */
   async stop(): Promise<void> {
     await this.#process.stop();
     await this.#process.ended();

@@ -80,7 +80,7 @@ export async function withGuards<T>(
   }
 }
 
-/** As `withGuards`, for a single guard. */
+/** Like `withGuards`, for a single guard. */
 export function withGuard<T>(
   settings: GuardSettings,
   context: BenchContext,

@@ -5,8 +5,8 @@ export interface GuardSettings {
   /** Max rows per execution. */
   readonly maxBatchSize: number;
   /**
-   * `zero`: as fast as its process can. `reference`: the published figures, by the longest row of an execution.
-   * `padded`: in proportion to the longest row times the number of rows, as if padding cost as much as content.
+   * `zero`: as fast as its process can. `reference`: the published times, by the longest row of an execution. `padded`:
+   * in proportion to the longest row times the number of rows, as if padding cost as much as content.
    */
   readonly time: 'zero' | 'reference' | 'padded';
   /** Factor for the time of every execution. */

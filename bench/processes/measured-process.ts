@@ -17,10 +17,10 @@ const MAIN = resolve('#dist/src/cli/main.js');
 /** Variables that configure commands; benches set the ones they need. */
 const OURS = /^(GUARD|REDIS|BENCH|npm_|INIT_CWD|NODE_OPTIONS)/;
 
-/** Max characters of a process's output that are kept: the last ones. */
+/** Max characters of a process's output to keep, from its end. */
 const KEPT_CHARS = 1 << 16;
 
-/** Until a process that was asked to end is killed. */
+/** Time until a process that was asked to end is killed, in milliseconds. */
 const MAX_END_MS = 30_000;
 
 export interface Ended {
@@ -108,7 +108,7 @@ export class MeasuredProcess {
     }
   }
 
-  /** Its resident memory now, in bytes (Linux). Throws a Failure if it has ended. */
+  /** Its current resident memory, in bytes (Linux). Throws a Failure if it has ended. */
   get residentBytes(): number {
     if (this.#isOver) throw this.#failure();
     return residentBytes(this.#child.pid!);

@@ -14,19 +14,19 @@ const TRY_EVERY_MS = 10;
 
 /** A bench's own Redis server. */
 interface RedisServer {
-  /** For `REDIS_URL`. */
+  /** Value for `REDIS_URL`. */
   readonly url: string;
   readonly socket: string;
 }
 
-/** The server's program; null if none is installed. */
+/** Path of the server program; null if none is installed. */
 export function findRedis(): string | null {
   return NAMES.find((name) => spawnSync(name, ['--version']).status === 0) ?? null;
 }
 
 /**
- * Runs `use` with a new server, configured as docs/fleet.md says (AOF, no eviction), then stops it.
- * Failure('usage') when none is installed.
+ * Runs `use` with a new server, configured as in docs/fleet.md (AOF, no eviction), then stops it. Failure('usage') when
+ * none is installed.
  */
 export async function withRedis<T>(
   { folder, signal }: BenchContext,

@@ -10,7 +10,7 @@ import { RunIndexes } from '../../src/dashboard/index/run-indexes.ts';
 import { standardOutput } from '../../src/terminal/standard-streams.ts';
 import { median } from '../harness/figures.ts';
 
-/** In milliseconds; `cold` includes the building of the index, the others are medians. */
+/** In milliseconds; `cold` includes building the index, the others are medians. */
 export interface ReviewTimes {
   readonly cold: number;
   readonly warm: number;
@@ -65,7 +65,7 @@ const times: ReviewTimes = {
   last: await timed(page({ offset: Math.max(0, first.total - 100) })),
   facets: await timed(() => index.facets(ITEM_FILTER.parse(filter), signal)),
   thresholds: await timed(() => {
-    // As sliders have them.
+    // As set by the sliders.
     const threshold = (++step % 100) / 100;
     const thresholds = { default: { review: threshold, block: 0.95 }, hate: { review: 0.2, block: 0.8 } };
     return index.thresholds(THRESHOLD_QUERY.parse({ thresholds }), signal);

@@ -1,6 +1,6 @@
 /**
- * Opens the review list and the thresholds of the run directory in `process.argv[2]` in Chromium, on a dashboard of its own,
- * and prints PageTimes as JSON.
+ * Opens the review list and the thresholds of the run directory in `process.argv[2]` in Chromium, on a separate
+ * dashboard, and prints PageTimes as JSON.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,14 +11,14 @@ import { chromium, type Page } from 'playwright-core';
 import { standardOutput } from '../../src/terminal/standard-streams.ts';
 import { median } from '../harness/figures.ts';
 
-/** In milliseconds, as somebody waits for them; `cold` includes the building of the index, all but it are medians. */
+/** In milliseconds, as users experience them; `cold` includes building the index, all others are medians. */
 export interface PageTimes {
   /** From the navigation to the first rows. */
   readonly cold: number;
   readonly warm: number;
   /** From the choice of a filter to its rows. */
   readonly filtered: number;
-  /** From a step of a slider to what it would change, with the 100 ms for which the page waits for more steps. */
+  /** From a slider step to its effect, including the 100 ms that the page waits for more steps. */
   readonly slider: number;
 }
 
@@ -39,7 +39,7 @@ async function medianOf(work: () => Promise<unknown>): Promise<number> {
   return median(times);
 }
 
-/** Acts, and waits until the answer of the server to it is shown. */
+/** Acts, and waits until the server's answer to it is shown. */
 async function answered(page: Page, path: string, act: () => Promise<void>, shown: string): Promise<void> {
   const answer = page.waitForResponse(
     (response) => response.url().endsWith(path) && response.status() === 200,
@@ -78,7 +78,7 @@ const server = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pip
 const ended = once(server, 'exit');
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
-  // Its sandbox refuses to work for root.
+  // Its sandbox does not work for root.
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 });
 try {

@@ -17,7 +17,7 @@ export interface Corpus {
 /** The cost of a run, from the start of `enqueue` to its end. */
 export interface Sweep {
   readonly seconds: number;
-  /** Per process: `enqueue`, or `feeder`, `worker` and `sink`. */
+  /** Usage per process: `enqueue`, or `feeder`, `worker` and `sink`. */
   readonly usage: Readonly<Record<string, Usage>>;
   /** Redis's peak memory, in bytes; null without Redis. */
   readonly redisPeakBytes: number | null;
@@ -40,7 +40,7 @@ export async function sweepEmbedded(corpus: Corpus, guards: Guards, context: Ben
 }
 
 /**
- * Judges a corpus with a feeder, one worker and one sink over their own Redis. Worker and sink are ready when the time
+ * Judges a corpus with a feeder, one worker and one sink over a separate Redis. Worker and sink are ready when the time
  * starts. Failure('internal') unless every item was judged.
  */
 export async function sweepFleet(corpus: Corpus, guards: Guards, context: BenchContext): Promise<Sweep> {
@@ -79,7 +79,7 @@ export function cpuPerItem({ usage }: Sweep, { rows }: Corpus): number {
   return Object.values(usage).reduce((sum, { cpuUs }) => sum + cpuUs, 0) / rows;
 }
 
-/** Every row is judged, as the baselines do. */
+/** Arguments of a run: every row is judged, as in the baselines. */
 function ofRun(out: string): string[] {
   return ['--out', out, '--no-reuse', '--json', '--quiet'];
 }

@@ -1,4 +1,4 @@
-/** Parses the CSV file that is its argument, with csv-parse alone, and prints how many rows it has. */
+/** Parses the CSV file in its argument with csv-parse only, and prints the number of rows. */
 import { standardOutput } from '../../src/terminal/standard-streams.ts';
 import { csvRows } from './csv-rows.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The least work of any run: csv-parse, SHA-256, the guard's protocol in requests of 64 rows and the JSON of a full
+ * The minimal work of any run: csv-parse, SHA-256, the guard's protocol in requests of 64 rows and the JSON of a full
  * verdict, all of it discarded. A program whose arguments are the CSV file and the guard's address.
  */
 import { hash } from 'node:crypto';

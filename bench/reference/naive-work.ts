@@ -1,5 +1,5 @@
 /**
- * The other half of the obvious script: a worker that sends one row per request, 50 concurrently, and appends each
+ * The second half of the obvious script: a worker that sends one row per request, 50 concurrently, and appends each
  * verdict to a file. Ends after as many verdicts as rows. Its arguments are the Redis socket, the name of the queue,
  * the guard's address, the file and the number of rows.
  */

@@ -22,7 +22,7 @@ export class TextClient {
   readonly #client: Client;
   readonly #infer: MethodDefinition<InferRequest, InferResponse>;
 
-  /** `address` as `grpc://host:port`. */
+  /** `address` has the form `grpc://host:port`. */
   constructor(address: string) {
     this.#client = new Client(new URL(address).host, credentials.createInsecure());
     this.#infer = loadService()['ModelInfer'] as MethodDefinition<InferRequest, InferResponse>;

@@ -12,16 +12,16 @@ import { BAD_CALLS, goodCalls } from './unary-calls.ts';
 import { judgeAlone, unaryCaller, type UnaryClient } from './unary-caller.ts';
 import { WebSocketStreamClient } from './websocket-streams.ts';
 
-/** A way into a guard. */
+/** An interface for calling a guard. */
 export interface Door {
   readonly name: string;
   /** All kinds of bad requests. Each caller begins with one of them. */
   readonly badKinds: readonly string[];
-  /** Callers that send random requests, with their reference verdicts, taken before this resolves. */
+  /** Creates callers that send random requests, with reference verdicts that are taken before this resolves. */
   callers(guard: GuardAddresses, count: number, seed: number): Promise<Caller[]>;
 }
 
-/** Different valid requests and generations. */
+/** Number of different valid requests and generations. */
 const REFERENCES = 90;
 
 export const DOORS: readonly Door[] = [
@@ -31,7 +31,7 @@ export const DOORS: readonly Door[] = [
   streamDoor('WebSocket streams', ({ http }) => new WebSocketStreamClient(http)),
 ];
 
-/** The references of all doors come over gRPC. */
+/** Makes a door for unary requests. The references of all doors come over gRPC. */
 function unaryDoor(name: string, connect: (guard: GuardAddresses) => UnaryClient): Door {
   return {
     name,

@@ -7,7 +7,7 @@ export interface Generation {
   readonly prompt: string;
   /** At least two. */
   readonly chunks: readonly string[];
-  /** In chunks, so that the verdicts depend on the text alone. */
+  /** In chunks, so the verdicts depend only on the text. */
   readonly cadence: Cadence;
 }
 

@@ -13,11 +13,11 @@ interface Reply {
   readonly infer_response: InferResponse;
 }
 
-/** A client of ModelStreamInfer with a connection of its own. */
+/** A client of ModelStreamInfer with its own connection. */
 export class GrpcStreamClient implements StreamClient {
   readonly #client: Client;
 
-  /** `address` as `grpc://host:port`. */
+  /** `address` has the form `grpc://host:port`. */
   constructor(address: string) {
     this.#client = new Client(new URL(address).host, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
@@ -46,7 +46,7 @@ class GrpcStream implements OpenStream {
   constructor(call: ClientDuplexStream<InferRequest, Reply>, { verdict, ended }: StreamEvents) {
     this.#call = call;
     call.on('data', ({ infer_response }: Reply) => verdict(decodeStreamVerdict(infer_response)));
-    // The status says the same.
+    // The status has the same information.
     call.on('error', () => {});
     call.on('status', ({ code, details }: StatusObject) => ended(status[code], details));
   }

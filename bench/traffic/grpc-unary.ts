@@ -9,12 +9,12 @@ import { verdictText } from './verdict-text.ts';
 
 const { ModelInfer: METHOD } = loadService();
 
-/** A client of ModelInfer with a connection of its own. */
+/** A client of ModelInfer with its own connection. */
 export class GrpcUnaryClient implements UnaryClient {
   readonly refusal = 'INVALID_ARGUMENT';
   readonly #client: Client;
 
-  /** `address` as `grpc://host:port`. */
+  /** `address` has the form `grpc://host:port`. */
   constructor(address: string) {
     this.#client = new Client(new URL(address).host, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
@@ -65,7 +65,7 @@ function answerOf(
     if (damage === 'leave' && error.code === status.CANCELLED) return 'left';
     return { status: status[error.code], text: error.details };
   }
-  // The reply was faster than its client.
+  // The reply arrived before its client left.
   if (damage === 'leave') return 'left';
   const raw = new Map(reply!.outputs.map(({ name }, index) => [name, reply!.raw_output_contents[index]!]));
   return { id: reply!.id, verdict: verdictText(raw) };

@@ -12,14 +12,14 @@ interface Body {
 
 const JSON_LENGTH = 'inference-header-content-length';
 
-/** A client of the inference endpoint over HTTP, with a connection of its own. Every other request and reply is binary. */
+/** A client of the inference endpoint over HTTP, with its own connection. Every second request and reply is binary. */
 export class HttpUnaryClient implements UnaryClient {
   readonly refusal = '400';
   readonly #url: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   #count = 0;
 
-  /** `address` as `http://host:port`. */
+  /** `address` has the form `http://host:port`. */
   constructor(address: string) {
     this.#url = new URL('/v2/models/guard/infer', address);
   }

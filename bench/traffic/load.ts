@@ -11,17 +11,17 @@ export interface Exchange {
   /** Kind of the request. */
   readonly kind: string;
   readonly isBad: boolean;
-  /** Null: the answer is right. Else what came, and instead of what. */
+  /** Null if the answer is right; otherwise the actual and the expected answer. */
   readonly wrong: string | null;
 }
 
-/** What many callers at a time got. */
+/** Results of many concurrent callers. */
 export interface Load {
   readonly seconds: number;
   readonly requests: number;
-  /** By kind: the requests, and those with a wrong answer. */
+  /** Requests and wrong answers, by kind. */
   readonly kinds: Readonly<Record<string, { requests: number; wrong: number; readonly isBad: boolean }>>;
-  /** Of valid requests, in milliseconds. */
+  /** Latency of valid requests, in milliseconds. */
   readonly latency: Percentiles;
   readonly wrong: number;
   /** The first wrong answers. */
@@ -30,7 +30,7 @@ export interface Load {
 
 const MAX_EXAMPLES = 5;
 
-/** Lets all callers send requests, each one after another, for a time; waits for the last answers. */
+/** Lets all callers send requests for a time, each one after another; waits for the last answers. */
 export async function runLoad(
   callers: readonly Caller[],
   durationMs: number,

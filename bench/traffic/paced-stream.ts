@@ -12,8 +12,9 @@ export interface PacedGeneration {
 }
 
 /**
- * Replays a generation at its pace. Resolves to the lag of each chunk, in milliseconds: from when the cadence makes its
- * verdict due to when a verdict that covers it arrives. Rejects with a Failure unless the stream is complete.
+ * Replays a generation at its pace. Resolves to the lag of each chunk, in milliseconds: from the time when the cadence
+ * makes its verdict due to the arrival of a verdict that covers it. Rejects with a Failure unless the stream is
+ * complete.
  */
 export async function lagsOf(
   generation: PacedGeneration,
@@ -22,7 +23,7 @@ export async function lagsOf(
 ): Promise<number[]> {
   const { prompt, chunks, cadence, paceMs } = generation;
   const lags: number[] = [];
-  /** Of each chunk and, last, of the end. */
+  /** Send time of each chunk and, last, of the end. */
   const sentAt: number[] = [];
   const take = ({ processedUntilSeq }: StreamVerdict): void => {
     const now = performance.now();
@@ -60,7 +61,7 @@ export async function lagsOf(
   throw new Failure('internal', `a stream ended with ${status} after ${lags.length} chunks: ${text}`);
 }
 
-/** When the verdict on a chunk is due; `first`: the first chunk after the verdict before. */
+/** Due time of the verdict on a chunk; `first` is the first chunk after the previous verdict. */
 function dueAt({ unit, every }: Cadence, seq: number, first: number, sentAt: readonly number[]): number {
   if (unit === 'ms') return sentAt[first]! + every;
   const last = Math.floor(seq / every) * every + every - 1;

@@ -1,4 +1,4 @@
-/** Percentiles of a series, and its greatest value. NaN for none. */
+/** Percentiles of a series, and its maximum. NaN for an empty one. */
 export interface Percentiles {
   readonly p50: number;
   readonly p95: number;
@@ -6,7 +6,7 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** By nearest rank. */
+/** Computes percentiles by nearest rank. */
 export function percentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort();
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;

@@ -2,17 +2,17 @@ import { Agent, request as httpRequest } from 'node:http';
 import { encodeFloats } from '../../src/guard/tensors/raw.ts';
 import { MAX_ANSWER_MS } from './answer-time.ts';
 
-/** A client of the REST API of a guard, with a connection of its own. */
+/** A client of the REST API of a guard, with its own connection. */
 export class RestClient {
   readonly #url: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  /** `address` as `http://host:port`. */
+  /** `address` has the form `http://host:port`. */
   constructor(address: string) {
     this.#url = new URL('/v1/moderations/text', address);
   }
 
-  /** The score of a text as the contents of a SCORE tensor, in hexadecimal; else the reply, shortened. */
+  /** The score of a text as the contents of a SCORE tensor, in hexadecimal; otherwise the reply, shortened. */
   score(text: string): Promise<string> {
     const body = Buffer.from(JSON.stringify({ text }));
     return new Promise((resolve) => {

@@ -6,20 +6,20 @@ import type { StreamClient } from './stream-client.ts';
 import { BAD_STREAMS, badStream, goodStream, LEFT, type Script } from './stream-scripts.ts';
 import { between, pick } from './texts.ts';
 
-/** A generation, and the verdict on each prefix of it that may get one, by seq. */
+/** A generation, and the verdict on each of its prefixes that may get one, by seq. */
 export interface JudgedGeneration {
   readonly generation: Generation;
   readonly verdicts: ReadonlyMap<number, string>;
 }
 
-/** What came back on a stream. */
+/** Replies on a stream. */
 interface Played {
   readonly verdicts: readonly StreamVerdict[];
   readonly status: string;
   readonly text: string;
 }
 
-/** The verdicts on generations, one stream at a time. */
+/** Gets the verdicts on generations, one stream at a time. */
 export async function streamAlone(
   generations: readonly Generation[],
   client: StreamClient,
@@ -38,12 +38,12 @@ export async function streamAlone(
 
 const BAD_SHARE = 0.05;
 
-/** Some of a stream has been judged by then. */
+/** By this time, a part of the stream has been judged. */
 const LEAVE_AFTER_MS = 5;
 
 /**
- * A caller that replays random generations, one after another, and checks every verdict and how each stream ends. The
- * first is a bad one, of another kind for each `number`.
+ * Creates a caller that replays random generations, one after another, and checks every verdict and how each stream
+ * ends. The first is a bad one, of a different kind for each `number`.
  */
 export function streamCaller(
   number: number,
@@ -94,10 +94,10 @@ function verdictOf({ flagged, needsCaution, score, isFinal }: StreamVerdict): st
   return `flagged ${flagged}, needs caution ${needsCaution}, score ${score}, final ${isFinal}`;
 }
 
-/** Before anything is judged. */
+/** The verdict before anything is judged. */
 const NOTHING = 'flagged false, needs caution false, score null, final false';
 
-/** Plays a script on a new stream, to the end of the stream. */
+/** Plays a script on a new stream, until the stream ends. */
 function play({ messages, then }: Script, client: StreamClient): Promise<Played> {
   return new Promise((resolve) => {
     const verdicts: StreamVerdict[] = [];

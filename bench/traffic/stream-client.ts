@@ -1,11 +1,11 @@
 import type { StreamRequest, StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
 
-/** What a moderation stream calls its client back with. */
+/** Callbacks of a moderation stream to its client. */
 export interface StreamEvents {
   readonly verdict: (verdict: StreamVerdict) => void;
   /**
-   * Called once, last. `status`: a gRPC status name, `OK` for a complete stream, or what else happened; `text`: of the
-   * error.
+   * Called once, last. `status` is a gRPC status name, `OK` for a complete stream, or another cause; `text` is that of
+   * the error.
    */
   readonly ended: (status: string, text: string) => void;
 }
@@ -13,21 +13,21 @@ export interface StreamEvents {
 /** The client's side of one moderation stream. */
 export interface OpenStream {
   send(message: StreamRequest): void;
-  /** Sends what is no message of a stream. */
+  /** Sends data that is not a message of a stream. */
   sendNonsense(): void;
-  /** Takes leave after the final verdict. */
+  /** Closes the stream properly after the final verdict. */
   end(): void;
   /** Disconnects. */
   leave(): void;
 }
 
-/** A client of its own, without retries or shared connections. Opens one stream after another. */
+/** A separate client, without retries or shared connections. Opens one stream after another. */
 export interface StreamClient {
   open(events: StreamEvents): OpenStream;
   close(): void;
 }
 
-/** The message of a chunk, or, with a chunk of null, the one that ends the stream. */
+/** The message of a chunk, or the one that ends the stream if the chunk is null. */
 export function chunkMessage(seq: number, chunk: string | null): StreamRequest {
   return { streamId: '', seq, prompt: null, chunk, endOfStream: chunk === null, cadence: null };
 }

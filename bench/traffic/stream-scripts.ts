@@ -4,21 +4,21 @@ import type { Generation } from './generations.ts';
 import { chunkMessage } from './stream-client.ts';
 import { between } from './texts.ts';
 
-/** What a client does on a stream, and how the stream must end. */
+/** A client's actions on a stream, and the required end of the stream. */
 export interface Script {
-  /** What it is, for reports. */
+  /** Description for reports. */
   readonly kind: string;
   readonly messages: readonly (StreamRequest | 'nonsense')[];
-  /** At once: `leave`; after the final verdict: take leave, or send this message; null: wait for the end. */
+  /** `leave` at once; or, after the final verdict, close properly or send this message; null to wait for the end. */
   readonly then: 'leave' | 'end' | StreamRequest | null;
   readonly status: string;
-  /** Stands in the text of the error. */
+  /** Must occur in the text of the error. */
   readonly text: string;
   /** Whether there is a final verdict. */
   readonly isComplete: boolean;
 }
 
-/** More bytes than the context window of the embedded guard has. */
+/** More tokens than fit in the context window of the embedded guard. */
 const OVERFLOW_CHARACTERS = 40_000;
 
 export function goodStream(generation: Generation): Script {
@@ -26,7 +26,7 @@ export function goodStream(generation: Generation): Script {
   return { kind: 'generation', messages, then: 'end', status: 'OK', text: '', isComplete: true };
 }
 
-/** The replay of a generation with a fault in it, of a kind of BAD_STREAMS, by its position in that list. */
+/** Replays a generation with a fault, of a kind in BAD_STREAMS given by its index. */
 export function badStream(random: Random, generation: Generation, kind: number): Script {
   const messages = messagesOf(generation);
   // The fault comes after some of the chunks.

@@ -3,30 +3,30 @@ import type { Caller, Exchange } from './load.ts';
 import { between, pick } from './texts.ts';
 import { BAD_CALLS, badCall, type UnaryCall } from './unary-calls.ts';
 
-/** What a client got for its request. */
+/** A client's result for its request. */
 export type UnaryAnswer =
-  /** The id that the reply names, and its tensors as a text. */
+  /** The id in the reply, and its tensors as text. */
   | { readonly id: string; readonly verdict: string }
-  /** The status, as its transport names it, and the text of the error. */
+  /** The transport's status name, and the text of the error. */
   | { readonly status: string; readonly text: string }
-  /** Nothing: the client left. */
+  /** No answer: the client left. */
   | 'left';
 
-/** A client of its own, without retries or shared connections. */
+/** A separate client, without retries or shared connections. */
 export interface UnaryClient {
-  /** The status of a request that is refused. */
+  /** The status of a rejected request. */
   readonly refusal: string;
   send(call: UnaryCall, id: string): Promise<UnaryAnswer>;
   close(): void;
 }
 
-/** A valid request and the verdict that it must get. */
+/** A valid request and its expected verdict. */
 export interface Judged {
   readonly call: UnaryCall;
   readonly verdict: string;
 }
 
-/** The verdicts on valid requests, one request at a time. */
+/** Gets the verdicts on valid requests, one request at a time. */
 export async function judgeAlone(calls: readonly UnaryCall[], client: UnaryClient): Promise<Judged[]> {
   const judged: Judged[] = [];
   for (const [index, call] of calls.entries()) {
@@ -40,8 +40,8 @@ export async function judgeAlone(calls: readonly UnaryCall[], client: UnaryClien
 const BAD_SHARE = 0.05;
 
 /**
- * A caller that sends random requests, one after another, and checks each answer. The first is a bad one, of another kind
- * for each `number`.
+ * Creates a caller that sends random requests, one after another, and checks each answer. The first is a bad one, of a
+ * different kind for each `number`.
  */
 export function unaryCaller(
   number: number,
@@ -70,7 +70,7 @@ export function unaryCaller(
   };
 }
 
-/** Null: the answer is the documented error of this request. */
+/** Why an answer is wrong; null if it is the documented error of this request. */
 function whyNotRefused(
   { fault }: UnaryCall,
   id: string,

@@ -9,34 +9,34 @@ export interface StringTensor {
   readonly values: readonly string[];
 }
 
-/** What a client does to a request besides sending it. */
+/** How a client damages a request when it sends it. */
 export type Damage =
-  /** Cuts off the end of the last tensor. */
+  /** Truncates the last tensor. */
   | 'truncate'
-  /** Sends what is no request at all. */
+  /** Sends data that is not a request at all. */
   | 'garble'
   /** Disconnects before the reply. */
   | 'leave';
 
 /** An inference request, whatever its transport. */
 export interface UnaryCall {
-  /** What it is, for reports. */
+  /** Description for reports. */
   readonly kind: string;
   readonly inputs: readonly StringTensor[];
-  /** Null: the request is valid. */
+  /** Null if the request is valid. */
   readonly fault: Fault | null;
 }
 
 interface Fault {
   readonly damage: Damage | null;
-  /** The code of the contract in the error; null: an error of the protocol, which has none. */
+  /** The contract's code in the error; null for an error of the protocol, which has none. */
   readonly code: string | null;
 }
 
-/** More bytes than the context window of the embedded guard has. */
+/** More tokens than fit in the context window of the embedded guard. */
 const OVERFLOW_CHARACTERS = 40_000;
 
-/** Valid requests of every type, each once. */
+/** Makes valid requests of every type, each once. */
 export function goodCalls(random: Random, count: number): UnaryCall[] {
   return Array.from({ length: count }, (_, index) => {
     const text = (): string => randomText(random, 1, 60);
@@ -49,12 +49,12 @@ export function goodCalls(random: Random, count: number): UnaryCall[] {
   });
 }
 
-/** A valid request for the verdict on a text. */
+/** Makes a valid request for the verdict on a text. */
 export function promptCall(text: string): UnaryCall {
   return good('prompt', prompt(text));
 }
 
-/** A request with a fault of a kind of BAD_CALLS, by its position in that list. */
+/** Makes a request with a fault of a kind in BAD_CALLS given by its index. */
 export function badCall(random: Random, kind: number): UnaryCall {
   return FAULTS[kind]!(randomText(random, 1, 60));
 }
@@ -105,7 +105,7 @@ function response(question: string, text: string): StringTensor[] {
   return [...types('response'), strings('TEXT', question), strings('RESPONSE_TEXT', text)];
 }
 
-/** `cells`: the role and the content of each turn. */
+/** `cells` are the role and the content of each turn. */
 function conversation(...cells: string[]): StringTensor[] {
   const shape = [1, cells.length / 2, 2];
   return [...types('multiturn'), { name: 'MESSAGES', datatype: 'BYTES', shape, values: cells }];

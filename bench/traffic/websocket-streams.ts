@@ -7,11 +7,11 @@ import type { OpenStream, StreamClient, StreamEvents } from './stream-client.ts'
 
 const COMPLETE = 1000;
 
-/** A client of streams over WebSockets: a connection for each. */
+/** A client of streams over WebSockets, each on its own connection. */
 export class WebSocketStreamClient implements StreamClient {
   readonly #url: URL;
 
-  /** `address` as `http://host:port`. */
+  /** `address` has the form `http://host:port`. */
   constructor(address: string) {
     this.#url = new URL('/v1/moderations/response-stream', address.replace(/^http/, 'ws'));
   }
@@ -27,7 +27,7 @@ export class WebSocketStreamClient implements StreamClient {
 
 class WebSocketStream implements OpenStream {
   readonly #socket: WebSocket;
-  /** Messages before the handshake is done. */
+  /** Messages sent before the handshake is done. */
   readonly #early: string[] = [];
 
   constructor(socket: WebSocket, { verdict, ended }: StreamEvents) {

@@ -30,7 +30,7 @@ export const DECODING_ERRORS = {
   ),
 } as const satisfies Record<string, ItemError>;
 
-/** Errors after which decoding is tried once more: ffmpeg died, because of the file or not. */
+/** Errors after which decoding is tried once more: ffmpeg died, for whatever reason. */
 export const FFMPEG_DEATHS: ReadonlySet<ItemError> = new Set([
   DECODING_ERRORS.crashing,
   DECODING_ERRORS.killed,
@@ -45,21 +45,23 @@ type ProcessEnd =
       /** Whether it wrote to stderr. The text is never kept: it can quote the file. */
       readonly complained: boolean;
     }
-  /** Ended by a signal: of the operating system, of another process, or of `kill`. */
+  /** Ended by a signal: from the operating system, another process, or `kill`. */
   | { readonly how: 'signalled'; readonly signal: NodeJS.Signals }
   /** It is not in PATH, or cannot be executed. */
   | { readonly how: 'missing' }
-  /** The operating system cannot start a process at the moment. */
+  /** The operating system currently cannot start a process. */
   | { readonly how: 'no room' };
 
 export interface FfmpegProcess {
-  /** Its stdout, to be read once. The process blocks while nothing is read. Ends without an error when it dies. */
+  /**
+   * Its stdout, which can be read once. The process blocks while nothing is read. Ends without an error when it dies.
+   */
   readonly output: AsyncGenerator<Buffer, void, void>;
   /** Settles once the process is gone; never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** Processor time used so far, in milliseconds; null if it is gone. */
   readonly processorMs: () => Promise<number | null>;
-  /** Sends SIGKILL. May be called more than once, also when it is gone. */
+  /** Sends SIGKILL. May be called more than once, even after the process is gone. */
   readonly kill: () => void;
 }
 
@@ -71,15 +73,17 @@ export interface Running {
 }
 
 /**
- * Path by which a child opens its file descriptor 3 anew. A path, not an `fd:` URL: ffmpeg 5 cannot seek in that, and it
+ * Path with which a child reopens its file descriptor 3. A path, not an `fd:` URL: ffmpeg 5 cannot seek in that, and it
  * finds an index at the end of a file only by seeking.
  */
 const DESCRIPTOR_PATH = process.platform === 'linux' ? '/proc/self/fd/3' : '/dev/fd/3';
 
-/** The only variables that are passed on: enough to find a program and its libraries, but no secrets and no FFREPORT. */
+/**
+ * The only variables that are inherited: enough to find a program and its libraries, but no secrets and no FFREPORT.
+ */
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'HOME'] as const;
 
-/** Memory limit. Audio takes less than a tenth of it; bitmaps are bounded by their size. */
+/** Memory limit. Audio takes less than a tenth of it; bitmaps are limited by their size. */
 const MAX_MEMORY_BYTES = 1024 * 1024 * 1024;
 
 /** It has nothing to clean up, and a decoder in an endless loop would not react to SIGTERM. */
@@ -121,8 +125,9 @@ type Program = 'ffmpeg' | 'ffprobe';
 type Input = FileHandle | Buffer;
 
 /**
- * Starts `ffmpeg` or `ffprobe`. Never throws: a program that cannot be started counts as ended. It is confined, dies with
- * this process, and runs in its own session, so Ctrl-C in a terminal does not interrupt a file that is still to be judged.
+ * Starts `ffmpeg` or `ffprobe`. Never throws: a program that cannot be started counts as ended. It is sandboxed, dies
+ * with this process, and runs in its own session, so Ctrl-C in a terminal does not interrupt a file that must still be
+ * judged.
  */
 function startFfmpeg(
   program: Program,
@@ -132,7 +137,7 @@ function startFfmpeg(
 ): FfmpegProcess {
   let child: ChildProcess;
   try {
-    // ffmpeg opens an audio file again, and perhaps only the current user may read it
+    // ffmpeg reopens an audio file, which may be readable only by the current user
     const line = confined(program, args, { memoryBytes: MAX_MEMORY_BYTES, reads: null });
     child = spawn(line.command, line.args, {
       cwd: '/',
@@ -141,7 +146,7 @@ function startFfmpeg(
       stdio: ['ignore', 'pipe', 'pipe', Buffer.isBuffer(input) ? 'pipe' : input.fd],
     });
   } catch (error) {
-    // Node throws some of these errors, and emits the others as events
+    // Node throws some of these errors, and emits others as events
     return {
       output: chunksOf(null),
       ended: Promise.resolve(notStarted(error)),
@@ -185,7 +190,7 @@ function whenEnded(child: ChildProcess): Promise<ProcessEnd> {
   child.stderr?.on('error', () => {}); // a broken pipe of a killed process
   return new Promise((resolve) => {
     child.on('error', (error) => {
-      if (child.pid === undefined) resolve(notStarted(error)); // else a signal was sent too late
+      if (child.pid === undefined) resolve(notStarted(error)); // otherwise a signal was sent too late
     });
     // `close` comes after stderr was read; after a signal, a grandchild may hold the pipes open indefinitely
     child.on('exit', (_code, signal) => {
@@ -213,10 +218,13 @@ function killGroup(child: ChildProcess): void {
 /** Exit status of ffmpeg after it was stopped by a signal. */
 const STOPPED_BY_SIGNAL = 255;
 
-/** Exit statuses of a shell or the loader for a program that cannot be executed, because a library is missing, say. */
+/**
+ * Exit statuses of a shell or the loader for a program that cannot be executed, for example because a library is
+ * missing.
+ */
 const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
 
-/** The refusal that follows from how ffmpeg or ffprobe ended; null on success. */
+/** The refusal for the way ffmpeg or ffprobe ended; null on success. */
 function refusalByEnd(end: ProcessEnd): ItemError | null {
   switch (end.how) {
     case 'missing':
@@ -232,7 +240,7 @@ function refusalByEnd(end: ProcessEnd): ItemError | null {
   }
 }
 
-/** The input that ffmpeg is told to expect in descriptor 3. */
+/** The input that ffmpeg should expect in descriptor 3. */
 export interface InputFormat {
   /** The format of the file; null to let ffmpeg detect it among `allowed`. */
   readonly format: string | null;
@@ -240,12 +248,12 @@ export interface InputFormat {
   readonly allowed: readonly string[];
   /** Whether the descriptor is a pipe, in which ffmpeg cannot seek. */
   readonly isPipe: boolean;
-  /** Largest single allocation: a header can ask for any amount. */
+  /** Max single allocation: a header can request any amount. */
   readonly maxBlockBytes: number;
 }
 
 /**
- * Arguments with which ffmpeg and ffprobe open descriptor 3. The whitelists also apply to whatever the file refers to:
+ * Arguments for ffmpeg and ffprobe to open descriptor 3. The whitelists also apply to anything the file refers to:
  * without them, a playlist would make ffmpeg read other files.
  */
 export function inputArguments({ format, allowed, isPipe, maxBlockBytes }: InputFormat): string[] {
@@ -259,10 +267,10 @@ export function inputArguments({ format, allowed, isPipe, maxBlockBytes }: Input
 
 /** Time limit of ffmpeg: a base, plus an allowance for each second of audio decoded so far. */
 export interface DecodeTime {
-  /** Processor time. */
+  /** Base limit of processor time. */
   readonly baseMs: number;
   readonly perAudioSecondMs: number;
-  /** Wall-clock limit as a multiple of the limit of processor time. */
+  /** Wall-clock limit as a multiple of the processor time limit. */
   readonly wallFactor: number;
 }
 
@@ -270,11 +278,11 @@ export interface DecodeTime {
 interface Working {
   readonly output: FfmpegProcess['output'];
   /**
-   * Waits for its next result, with the time limit for audio decoded up to `decodedSeconds`. Time in which ffmpeg waits
-   * for this process does not count: a clip must not fail because the guard is unavailable.
+   * Waits for its next result, with the time limit for audio decoded up to `decodedSeconds`. Time during which ffmpeg
+   * waits for this process does not count: a clip must not fail because the guard is unavailable.
    */
   readonly wait: <T>(next: Promise<T>, decodedSeconds: number) => Promise<T>;
-  /** Waits for its end. `refusal` is null on success; `complained` tells whether it wrote to stderr nevertheless. */
+  /** Waits for its end. `refusal` is null on success; `complained` tells whether it still wrote to stderr. */
   readonly end: (
     decodedSeconds: number,
   ) => Promise<{ readonly refusal: ItemError | null; readonly complained: boolean }>;

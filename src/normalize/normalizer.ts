@@ -17,7 +17,7 @@ interface NormalizerOptions {
   readonly audio?: AudioNormalizerOptions;
 }
 
-/** Brings images and clips into normal form. Starts no process before the first of its kind. */
+/** Normalizes images, audio clips and videos. Starts no process before the first file of its kind. */
 export class Normalizer {
   readonly #images: ImageNormalizer;
   readonly #clips: AudioNormalizer;

@@ -14,7 +14,7 @@ const root = dirname(dirname(report));
 const packages = join(root, 'node_modules');
 const target = join(root, 'dist', 'report-runtime');
 
-/** The script of the page, as it is inlined: it must not end its element. */
+/** The inlined script of the page, which must not contain its end tag. */
 async function pageScript() {
   const bundle = await rolldown({ input: join(report, 'client', 'script.ts'), logLevel: 'warn' });
   const { output } = await bundle.generate({ format: 'iife', minify: true });
@@ -24,7 +24,7 @@ async function pageScript() {
   return code.trim();
 }
 
-/** The colours that the dashboard has too, and the report's own styles. */
+/** The colours shared with the dashboard, and the report's own styles. */
 function pageStyles() {
   return [join(root, 'web', 'ui', 'tokens.css'), join(report, 'report.css')]
     .map((path) => readFileSync(path, 'utf8'))

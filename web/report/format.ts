@@ -1,16 +1,16 @@
 import { CATEGORIES } from '../../src/domain/taxonomy.ts';
 
-/** `1,234,567`. */
+/** Formats a number as `1,234,567`. */
 export function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** `1 item`, `2,000 items`. */
+/** Formats a count as `1 item` or `2,000 items`. */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 
-/** A share in percent: two significant digits for small ones, never 0% or 100% for what is not. */
+/** Formats a fraction in percent: two significant digits for small ones, never 0% or 100% unless exact. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const share = (part / whole) * 100;
@@ -20,7 +20,7 @@ export function percent(part: number, whole: number): string {
   return `${share.toFixed(share < 1 || share > 99 ? 2 : 1)}%`;
 }
 
-/** `2026-11-21 02:00:03 UTC`. */
+/** Formats a time as `2026-11-21 02:00:03 UTC`. */
 export function time(iso: string): string {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(iso)
     ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
@@ -42,14 +42,14 @@ export function milliseconds(ms: number): string {
   return `${ms >= 100 ? number(Math.round(ms)) : ms.toPrecision(2)} ms`;
 }
 
-/** Three decimals: what tells scores apart near a threshold. */
+/** Formats a score with three decimals, which distinguish scores near a threshold. */
 export function score(value: number): string {
   return value.toFixed(3);
 }
 
 const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label }) => [key, label]));
 
-/** The label of a category of the taxonomy; any other name is foreign and stays as it is. */
+/** The label of a category of the taxonomy; other names are external and unchanged. */
 export function categoryLabel(key: string): string {
   return LABELS.get(key) ?? key;
 }

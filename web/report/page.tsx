@@ -13,7 +13,7 @@ import { Origin } from './sections/record.tsx';
 import { Scores } from './sections/scores.tsx';
 import { Sources } from './sections/sources.tsx';
 
-/** The body of the report: what everybody reads, then what some look up, folded. */
+/** The body of the report: first what everybody reads, then collapsed details. */
 export function Page({ data }: { readonly data: ReportData }): JSX.Element {
   return (
     <>

@@ -6,8 +6,8 @@ import type { ReportData } from '../../src/report/html/report-data.ts';
 import { Page } from './page.tsx';
 
 /**
- * Renders a report as one HTML file. Its Content-Security-Policy allows the one script and the one style sheet in it, by
- * hash, and nothing else: no address can be loaded, and no markup in the data could run.
+ * Renders a report as one HTML file. Its Content-Security-Policy allows only its one script and its one style sheet, by
+ * hash: no address can be loaded, and no markup in the data could run.
  */
 export function renderReport(data: ReportData): string {
   const policy = [

@@ -1,4 +1,4 @@
-/** The script of the page, and its styles, as the build inlines them. */
+/** The script and the styles of the page, as inlined by the build. */
 declare module 'report:script' {
   const text: string;
   export default text;

@@ -4,10 +4,10 @@ import { itemError, type ItemError } from '../../domain/item-error.ts';
 import { readFully } from '../../files/read-fully.ts';
 import type { InputFormat } from '../ffmpeg-process.ts';
 
-/** A clip is judged in 300 s windows up to this length: 288 of them. */
+/** Max length of a clip, which is judged in 300 s windows: 288 of them. */
 export const MAX_SECONDS = 24 * 60 * 60;
 
-/** Errors of clips that are not judged. */
+/** Errors of audio clips that are not judged. */
 export const CLIP_ERRORS = {
   empty: itemError('EMPTY_CONTENT', 'the file is empty'),
   noSound: itemError('EMPTY_CONTENT', 'the clip has no audio: zero samples'),
@@ -22,18 +22,18 @@ export const CLIP_ERRORS = {
 } as const satisfies Record<string, ItemError>;
 
 /**
- * Formats of streams without a file header, and those that may follow an ID3 tag. None of them can hold video or refer
- * to other files.
+ * Formats of streams without a file header, including those that may follow an ID3 tag. They cannot contain video or
+ * refer to other files.
  */
 const STREAM_FORMATS = ['mp3', 'aac', 'flac', 'ape', 'wv', 'mpc', 'mpc8'] as const;
 
-/** ffmpeg's names of the formats that are judged. ffmpeg is never started on anything else. */
+/** ffmpeg's names of the supported formats. ffmpeg is never started on any other format. */
 const FORMATS = [
   ...STREAM_FORMATS,
   ...(['wav', 'w64', 'aiff', 'au', 'caf', 'ogg', 'mov', 'matroska', 'asf', 'avi', 'amr', 'dsf'] as const),
 ] as const;
 
-/** A format of audio files; `stream` is one of the stream formats, which ffmpeg tells apart. */
+/** An audio file format; `stream` is one of the stream formats, which ffmpeg distinguishes. */
 export type AudioFormat = (typeof FORMATS)[number] | 'stream';
 
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: AudioFormat])[] = [
@@ -56,7 +56,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: AudioFormat])[] 
   ['dsf', 'dsf'],
 ];
 
-/** The beginnings of streams: a tag, or a frame. */
+/** First bytes of streams: a tag or a frame. */
 const STREAM_MAGIC: readonly (readonly [magic: Magic, format: 'stream'])[] = [
   ['id3', 'stream'],
   ['mpegAudioFrame', 'stream'],
@@ -66,23 +66,23 @@ const STREAM_MAGIC: readonly (readonly [magic: Magic, format: 'stream'])[] = [
 const HEAD_BYTES = 64 * 1024;
 
 /**
- * Recognises the audio format of a file by its first bytes; null for everything that is not in the list, such as text,
- * images and playlists. Reads at positions.
+ * Detects the audio format of a file by its first bytes; null for any format that is not listed, such as text, images
+ * and playlists. Reads at positions.
  */
 export async function recogniseAudio(file: FileHandle): Promise<AudioFormat | null> {
   const head = await readFully(file, Buffer.allocUnsafe(HEAD_BYTES), 0);
   const format = findByMagicBytes(head, BY_MAGIC_BYTES);
   if (format !== null) return format;
-  const padding = head.findIndex((byte) => byte !== 0); // streams may be padded in front
+  const padding = head.findIndex((byte) => byte !== 0); // streams may have leading padding
   return findByMagicBytes(head.subarray(Math.max(0, padding)), STREAM_MAGIC);
 }
 
-/** Largest single allocation of ffmpeg for audio. */
+/** Max single allocation of ffmpeg for audio. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /**
- * How ffmpeg opens a clip. Formats with a file header are named, because ffmpeg's guesses change between versions. A
- * stream is detected by ffmpeg, which refuses whatever is not a stream format.
+ * How ffmpeg opens a clip. Formats with a file header are named, because ffmpeg's detection changes between versions. A
+ * stream is detected by ffmpeg, which rejects anything that is not a stream format.
  */
 export function audioInput(format: AudioFormat): InputFormat {
   const isStream = format === 'stream';

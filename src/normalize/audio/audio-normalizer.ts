@@ -27,7 +27,7 @@ export interface NormalAudio {
 export interface AudioOptions {
   /** For a clip longer than one window: pass on all windows, or only the first. */
   readonly long: LongAudio;
-  /** Whether its tracks were read and the pictures in it are known. Default: a file with pictures is refused. */
+  /** Whether its tracks were read, so any pictures in it are known. By default, a file with pictures is refused. */
   readonly hasKnownTracks?: boolean;
   readonly signal: AbortSignal;
   /** Takes the windows one by one, in order. Decoding pauses until its promise is fulfilled. */
@@ -35,19 +35,19 @@ export interface AudioOptions {
 }
 
 export interface AudioNormalizerOptions {
-  /** Decoders that may run at a time; default: the number of cores. */
+  /** Max concurrent decoders; default: the number of cores. */
   readonly decoders?: number;
   /** Environment with the PATH to ffmpeg, read again for each clip; default: that of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly time?: DecodeTime;
 }
 
-/** A core decodes a minute of sound in 0.1 s or less. A file that takes a hundred times as long was made to. */
+/** A core decodes a minute of sound in 0.1 s or less. A file that takes a hundred times as long was crafted to. */
 const DECODE_TIME: DecodeTime = { baseMs: 30_000, perAudioSecondMs: 200, wallFactor: 20 };
 
 /**
- * Brings clips into normal form with ffmpeg: one process per clip, for a bounded number of clips at a time. Each clip
- * holds one window of at most 9.6 MB. Starts nothing before the first clip.
+ * Normalizes audio clips with ffmpeg: one process per clip, for a bounded number of clips at a time. Each clip holds
+ * one window of at most 9.6 MB. Starts nothing before the first clip.
  */
 export class AudioNormalizer {
   readonly #room: ByteBudget;
@@ -66,10 +66,10 @@ export class AudioNormalizer {
    * Decodes a clip and passes its windows to `each`. The file is read at positions. On Linux ffmpeg opens the same file
    * again; elsewhere it shares the position of the descriptor, which must be at the beginning.
    *
-   * Returns why a clip was refused. That may be known only after some windows were passed on; they are void then.
-   * Whatever can be decoded of a damaged clip is judged, as a player would play it. A clip whose decoder dies is decoded
-   * once more, and no window is passed on twice. Rejects with the errors of `each`, the reason of an abort, and errors of
-   * reading the file; no process is left running.
+   * Returns why a clip was refused. That may be known only after some windows were passed on; they are then void.
+   * Whatever can be decoded of a damaged clip is judged, as a player would play it. A clip whose decoder dies is
+   * decoded once more, and no window is passed on twice. Rejects with the errors of `each`, the reason of an abort, and
+   * errors of reading the file; no process is left running.
    */
   async audio(
     file: FileHandle,
@@ -87,7 +87,7 @@ export class AudioNormalizer {
       const check = hasKnownTracks ? null : checkTracks;
       let refusal = (await check?.(format, running)) ?? (await decodeClip(format, cutter, each, running));
       if (refusal !== null && FFMPEG_DEATHS.has(refusal)) {
-        // The first death may be the machine's fault, such as a lack of memory. A second one is the clip's.
+        // The machine may cause the first death, such as by a lack of memory. The second is blamed on the clip.
         cutter = new WindowCutter(windows, cutter.made);
         refusal = (await check?.(format, running)) ?? (await decodeClip(format, cutter, each, running));
       }
@@ -117,8 +117,8 @@ const OUTPUT_ARGUMENTS = [
 
 /**
  * Decodes a clip into `cutter` and passes each full window to `each`; the cutter keeps the rest. ffmpeg waits while
- * `each` runs. Returns null if the clip was decoded to its end, else why not. Throws the errors of `each` and the reason of
- * an abort. No process is left running in any case.
+ * `each` runs. Returns null if the clip was decoded to its end, otherwise the reason. Throws the errors of `each` and
+ * the reason of an abort. No process is left running in any case.
  */
 function decodeClip(
   format: AudioFormat,

@@ -39,8 +39,8 @@ export async function checkTracks(format: AudioFormat, running: Running): Promis
 }
 
 /**
- * Reads which tracks a file has, or why it is refused: it has none, or several of audio. Only the first would be judged,
- * and nobody would know. Throws on abort.
+ * Reads the tracks of a file, or returns why it is refused: it has none, or several audio tracks. Only the first would
+ * be judged, without anyone noticing. Throws on abort.
  */
 export async function readTracks(format: AudioFormat, running: Running): Promise<Tracks | ItemError> {
   if (!MANY_TRACKS.has(format)) return { sounds: 1, pictures: [], startSeconds: 0 };
@@ -54,7 +54,7 @@ export async function readTracks(format: AudioFormat, running: Running): Promise
   });
 }
 
-/** The whole output of a process; null if it exceeds the limit. */
+/** Reads the whole output of a process; null if it exceeds the limit. */
 async function readReply(output: AsyncIterable<Buffer>): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

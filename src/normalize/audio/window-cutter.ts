@@ -1,9 +1,8 @@
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 
 /**
- * Writes the canonical 44-byte RIFF header of 16 kHz mono PCM to the beginning of `wav`, which holds `dataBytes` of
- * samples after it. ffmpeg's own header would not do: it cannot know the size when it writes to a pipe, and it names its
- * version.
+ * Writes the canonical 44-byte RIFF header of 16 kHz mono PCM to the beginning of `wav`, followed by `dataBytes` of
+ * samples. ffmpeg's own header is unsuitable: it lacks the size when ffmpeg writes to a pipe, and it names its version.
  */
 export function writeWavHeader(wav: Buffer, dataBytes: number): void {
   wav.write('RIFF', 0, 'latin1');
@@ -24,11 +23,11 @@ export function writeWavHeader(wav: Buffer, dataBytes: number): void {
 const WINDOW_SECONDS = 300;
 export const WINDOW_BYTES = WINDOW_SECONDS * SAMPLE_RATE * BYTES_PER_SAMPLE;
 
-/** One piece of a clip in normal form. */
+/** One part of an audio clip in normalized format. */
 export interface AudioWindow {
   /** Position in the clip. */
   readonly startSeconds: number;
-  /** More than 0, at most 300. */
+  /** Greater than 0, at most 300. */
   readonly seconds: number;
   /** A whole WAV file: 16 kHz, mono, 16 bits. */
   readonly wav: Buffer;
@@ -38,8 +37,8 @@ const seconds = (bytes: number): number => bytes / BYTES_PER_SAMPLE / SAMPLE_RAT
 
 /**
  * Cuts a stream of samples into consecutive windows without gaps or overlap. Holds at most one window. Makes at most
- * `windows` windows; samples after them are only counted. The first `given` windows are counted but not returned: they
- * were returned before the same stream broke off.
+ * `windows` windows; later samples are only counted. The first `given` windows are counted but not returned: they were
+ * returned before the same stream broke off.
  */
 export class WindowCutter {
   readonly #windows: number;
@@ -69,14 +68,14 @@ export class WindowCutter {
     return Math.min(this.totalSeconds, this.#made * WINDOW_SECONDS);
   }
 
-  /** Adds samples, of which the last may be incomplete, and generates each window that is full. */
+  /** Adds samples, the last of which may be incomplete, and yields each full window. */
   *take(chunk: Buffer): Generator<AudioWindow, void, void> {
     for (let from = 0; from < chunk.length;) {
       if (this.#made === this.#windows) {
         this.#taken += chunk.length - from;
         return;
       }
-      // memory that is never written to costs nothing: most clips are far shorter
+      // unwritten memory costs nothing: most clips are far shorter
       this.#window ??= Buffer.allocUnsafeSlow(WAV_HEADER_BYTES + WINDOW_BYTES);
       const copied = chunk.copy(this.#window, WAV_HEADER_BYTES + this.#filled, from);
       from += copied;
@@ -92,7 +91,7 @@ export class WindowCutter {
   rest(): AudioWindow | null {
     const filled = this.#filled - (this.#filled % BYTES_PER_SAMPLE);
     if (this.#window === null || filled === 0) return null;
-    // a copy, so that a short clip does not keep the memory of a long one
+    // a copy, so a short clip does not keep the memory of a long one
     return this.#close(Buffer.from(this.#window.subarray(0, WAV_HEADER_BYTES + filled)), filled);
   }
 

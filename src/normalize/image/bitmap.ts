@@ -3,7 +3,7 @@ import { DECODING_ERRORS, inputArguments, type Running, withFfmpeg } from '../ff
 import { checkFrameMemory, checkFrameSize, corrupt } from './limits.ts';
 
 /**
- * BMP files, which libvips does not read. ffmpeg, a confined process like the one that decodes audio, converts them to
+ * BMP files, which libvips does not support. ffmpeg, in a sandboxed process like the audio decoder, converts them to
  * uncompressed TIFF.
  */
 
@@ -12,12 +12,12 @@ interface BitmapSize {
   readonly height: number;
 }
 
-/** A header of OS/2 1.x, the only kind with sizes of 16 bits. */
+/** Size of an OS/2 1.x header, the only kind with 16-bit dimensions. */
 const OS2_HEADER_BYTES = 12;
 const MIN_FILE_BYTES = 26;
 
 /**
- * Reads the size from the header, so that larger bitmaps are never decoded. Throws an ImageRefusal for a size over the
+ * Reads the size from the header, so larger bitmaps are never decoded. Throws an ImageRefusal for a size over the
  * limits, and for a file that ends within the header.
  */
 export function readBitmapSize(bytes: Buffer): BitmapSize {

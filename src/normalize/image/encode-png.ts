@@ -6,16 +6,16 @@ const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const PIXEL_BYTES = 3;
 
 /**
- * Encodes a picture as PNG with 8 bits per channel (RGB) and no metadata, which every decoder reads alike. One filter for
- * all rows, and runs as the only matches, make photographs and screenshots about as small as libpng's choice of filters
- * with zlib's level 3, in less than half the time.
+ * Encodes an image as PNG with 8 bits per channel (RGB) and no metadata, which every decoder reads identically. With
+ * one filter for all rows, and runs as the only matches, photographs and screenshots become about as small as with
+ * libpng's choice of filters and zlib's level 3, in less than half the time.
  */
 export function encodePng({ width, height, rgb }: Pixels): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2], 8); // bits per channel, and RGB
-  // the channels of grey repeat each value three times, which only longer matches use
+  // in grey images each value occurs three times in a row, which only longer matches exploit
   const strategy = isGrey(rgb) ? constants.Z_DEFAULT_STRATEGY : constants.Z_RLE;
   const data = deflateSync(filterRows({ width, height, rgb }), { level: 1, strategy });
   return Buffer.concat([
@@ -26,7 +26,7 @@ export function encodePng({ width, height, rgb }: Pixels): Buffer {
   ]);
 }
 
-/** The rows of a picture, filtered, as they are compressed in a PNG. */
+/** The filtered rows of an image, as they are compressed in a PNG. */
 function filterRows({ width, height, rgb }: Pixels): Uint8Array {
   const rowBytes = width * PIXEL_BYTES;
   const stride = rowBytes + PIXEL_BYTES;

@@ -1,6 +1,6 @@
 import { FILTER_WASM } from './filter-bytes.ts';
 
-/** Bytes that a vector may reach beyond a row. */
+/** Bytes that a vector may extend beyond a row. */
 export const VECTOR_BYTES = 16;
 
 const PAGE_BYTES = 65_536;
@@ -33,7 +33,7 @@ declare const WebAssembly: {
 
 let compiled: object | null = null;
 
-/** The filters with zeroed memory of their own, which is freed with them. */
+/** Creates the filters with their own zeroed memory, which is freed with them. */
 export function filterWith(bytes: number): { filter: Filter; memory: Uint8Array; view: DataView } {
   compiled ??= new WebAssembly.Module(Buffer.from(FILTER_WASM, 'base64'));
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });

@@ -12,12 +12,12 @@ import type { ImageFile } from './open-image.ts';
 
 /** HEIC photographs: libvips has no decoder for HEVC, so libheif decodes them as WebAssembly. */
 
-/** The library's objects; they live until they are released. */
+/** The library's objects, which live until they are released. */
 type Context = { readonly context: never };
 type Handle = { readonly handle: never };
 type Failure = { readonly code: unknown };
 
-/** The functions of libheif that are used. */
+/** The libheif functions in use. */
 interface Libheif {
   heif_context_alloc(): Context;
   heif_context_read_from_memory(context: Context, bytes: Uint8Array): Failure;
@@ -37,7 +37,7 @@ interface Libheif {
 
 interface Decoded {
   readonly image: unknown;
-  /** One, with three bytes per pixel. `data` is a view of the library's memory. */
+  /** A single one, with three bytes per pixel. `data` is a view of the library's memory. */
   readonly channels: readonly {
     readonly width: number;
     readonly height: number;
@@ -53,9 +53,9 @@ export const LIBHEIF = 'libheif-js/libheif-wasm/libheif-bundle.js';
 const BYTES_PER_PIXEL = 3 + 15;
 
 /**
- * Opens a HEIC file, whose rotation must have been undone. Its frames are its images, the primary one first; thumbnails,
- * depth maps and other auxiliary images are not among them. Each file gets a library of its own: after an error its state
- * is unknown, and it never gives memory back. Throws an ImageRefusal.
+ * Opens a HEIC file, whose rotation must have been undone. Its frames are its images, the primary one first, without
+ * thumbnails, depth maps and other auxiliary images. Each file gets a separate instance of the library: after an error
+ * its state is unknown, and it never releases memory. Throws an ImageRefusal.
  */
 export function openHeic(bytes: Buffer): ImageFile {
   const heif = (createRequire(import.meta.url)(LIBHEIF) as () => Libheif)();

@@ -15,13 +15,13 @@ import { type Attempt, type Decoded, DecoderProcess, type WantedForm } from './p
 export interface ImageOptions {
   /** Maximum number of frames of an animation, or pages: 1 or more. */
   readonly frames: number;
-  /** Return each frame as PNG, even if the file itself is in normal form. Default: false. */
+  /** Return each frame as PNG, even if the file itself is in normalized format. Default: false. */
   readonly onlyPng?: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface ImageNormalizerOptions {
-  /** Images decoded at a time, each in its own process; default: the number of cores. */
+  /** Max concurrently decoded images, each in its own process; default: the number of cores. */
   readonly processes?: number;
   /** Time limits per image; default: 1 min of processor time, 20 min of wall-clock time. */
   readonly limits?: Limits;
@@ -42,9 +42,9 @@ const MEMORY_PER_PROCESS = 80 * 1024 * 1024;
 const MIN_MEMORY = 320 * 1024 * 1024;
 
 /**
- * Normalizes images in separate processes, so that neither a slow nor a malicious file affects this process. Starts no
- * process before the first image. Limits the number and the memory of images decoded at a time (an image over the memory
- * budget is decoded alone). The caller limits the number of waiting images.
+ * Normalizes images in separate processes, so neither a slow nor a malicious file affects this process. Starts no
+ * process before the first image. Limits the number and the memory of concurrently decoded images (an image over the
+ * memory budget is decoded alone). The caller limits the number of waiting images.
  */
 export class ImageNormalizer {
   readonly #slots: LimitFunction;
@@ -70,15 +70,15 @@ export class ImageNormalizer {
   }
 
   /**
-   * Returns the normal form of an image file, or why it has none: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`,
-   * `MEDIA_TOO_LARGE`, `CORRUPT_MEDIA`, or the retryable `TIMEOUT` and `INTERNAL`. If the decoder dies, the image is tried
-   * once more. Rejects with the signal's reason, and after `close`.
+   * Normalizes an image file, or returns why it cannot: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE`,
+   * `CORRUPT_MEDIA`, or the retryable `TIMEOUT` and `INTERNAL`. If the decoder dies, the image is tried once more.
+   * Rejects with the signal's reason, and after `close`.
    */
   image(bytes: Buffer, { frames, onlyPng = false, signal }: ImageOptions): Promise<NormalImage | ItemError> {
     return this.#inTurn(bytes, { frames, onlyPng }, signal);
   }
 
-  /** The first frame in normal form, as pixels. Errors and rejections as for `image`. */
+  /** The first frame in normalized format, as pixels. Errors and rejections as for `image`. */
   pixels(bytes: Buffer, signal: AbortSignal): Promise<Pixels | ItemError> {
     return this.#inTurn(bytes, 'pixels', signal);
   }
@@ -104,7 +104,8 @@ export class ImageNormalizer {
       const isBitmap = hasMagicBytes(bytes, 'bmp');
       const attempt = (): Promise<Attempt<Decoded<W>>> =>
         isBitmap ? this.#attemptBitmap(bytes, wanted, signal) : this.#attempt(bytes, wanted);
-      // The first death of a decoder may be the machine's fault, such as a lack of memory. The second is the image's.
+      // The machine may cause the first death of a decoder, such as by a lack of memory. The second is blamed on the
+      // image.
       const first = await attempt();
       if (!('died' in first)) return first;
       const second = await attempt();
@@ -113,7 +114,7 @@ export class ImageNormalizer {
     return abortable(result, signal);
   }
 
-  /** Has ffmpeg convert a bitmap, and decodes the result. */
+  /** Converts a bitmap with ffmpeg, and decodes the result. */
   async #attemptBitmap<W extends WantedForm>(
     bytes: Buffer,
     wanted: W,
@@ -144,7 +145,7 @@ export class ImageNormalizer {
     return result;
   }
 
-  /** An idle process. Idle processes that have ended are dropped. */
+  /** Takes an idle process. Idle processes that have ended are dropped. */
   #takeIdle(): DecoderProcess | null {
     for (let decoder = this.#idle.pop(); decoder !== undefined; decoder = this.#idle.pop()) {
       if (!decoder.hasEnded) return decoder;

@@ -10,8 +10,8 @@ const WIDE = new Set(['rgb16', 'grey16']);
 function open(bytes: Buffer, page: number): Sharp {
   return sharp(bytes, {
     page,
-    ignoreIcc: true, // the stored colours
-    failOn: 'error', // a default of 'warning' refuses files that every viewer shows
+    ignoreIcc: true, // keep the stored colours
+    failOn: 'error', // the default of 'warning' refuses files that every viewer shows
     limitInputPixels: false, // `checkFrameSize` applies our own limit
   });
 }
@@ -39,7 +39,7 @@ export function outputBytesPerPixel({ space, channels }: Metadata): number {
   return space === 'cmyk' ? channels + 3 : 3;
 }
 
-/** The stored colours of a page. Throws an ImageRefusal for broken data. */
+/** Decodes the stored colours of a page. Throws an ImageRefusal for broken data. */
 export async function decodePage(bytes: Buffer, page: number): Promise<Pixels> {
   const { space } = await readHeader(bytes, page);
   const image = open(bytes, page);
@@ -59,8 +59,8 @@ export async function decodePage(bytes: Buffer, page: number): Promise<Pixels> {
 }
 
 /**
- * Converts uncalibrated CMYK to RGB: each channel is (1 - ink) x (1 - black). `cmyk` has `stride` bytes per pixel, of
- * which the first four are cyan, magenta, yellow and black; 255 is full ink. The product of two bytes is divided by 255
+ * Converts uncalibrated CMYK to RGB: each channel is (1 - ink) x (1 - black). `cmyk` has `stride` bytes per pixel, the
+ * first four of which are cyan, magenta, yellow and black; 255 is full ink. The product of two bytes is divided by 255
  * and rounded exactly. Returns three bytes per pixel.
  */
 function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
@@ -78,7 +78,7 @@ function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
   return rgb;
 }
 
-/** libvips' loader classes of the formats that it decodes. A class covers the variants for files and for memory. */
+/** libvips' loader classes for the supported formats. A class covers the variants for files and for memory. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'];
 
 /**

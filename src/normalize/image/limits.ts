@@ -5,7 +5,9 @@ export class ImageRefusal extends Error {
   override readonly name = 'ImageRefusal';
   readonly itemError: ItemError;
 
-  /** `message` is persisted: own words and numbers only. A decoder's message belongs in `cause`. */
+  /**
+   * `message` is persisted, so it must only contain our own words and numbers. A decoder's message belongs in `cause`.
+   */
   constructor(code: ItemCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.itemError = itemError(code, message);
@@ -22,7 +24,7 @@ export async function unlessRefused<T>(work: () => Promise<T>): Promise<T | Item
   }
 }
 
-/** The refusal of an image that its decoder does not accept. libvips does not say whether it is damaged or a rare variant. */
+/** The refusal of an image that its decoder rejects. libvips does not say whether it is damaged or a rare variant. */
 export function corrupt(cause?: unknown): ImageRefusal {
   const message =
     'the image is truncated, corrupt or of an unsupported variant: if a viewer shows it, convert it to PNG';
@@ -30,33 +32,34 @@ export function corrupt(cause?: unknown): ImageRefusal {
 }
 
 /**
- * Pixels of one frame: 2^27, about 134 million. Photographs of 108 megapixels pass; a decoded frame stays below 0.5 GB.
- * The size is known from the header, so that larger images are never decoded.
+ * Max pixels of one frame: 2^27, about 134 million. Photographs of 108 megapixels pass; a decoded frame stays below 0.5
+ * GB. The size is known from the header, so larger images are never decoded.
  */
 const MAX_FRAME_PIXELS = 2 ** 27;
 
 /**
- * Pixels along an edge: 2^17. JPEG, GIF and WebP cannot reach it, and scans and panoramas within the pixel limit stay far
- * below it. The tables for decoding and scaling grow with the edges: an image of 60 million pixels in one row took 1 GB.
+ * Max pixels along an edge: 2^17. JPEG, GIF and WebP cannot reach it, and scans and panoramas within the pixel limit
+ * stay far below it. The tables for decoding and scaling grow with the edges: an image of 60 million pixels in one row
+ * took 1 GB.
  */
 const MAX_EDGE = 2 ** 17;
 
 /**
- * Memory for decoding one frame: 2^30 bytes. In the common variants of a format, a frame within the pixel limit stays
- * below it. Rare variants, such as interlaced PNG with 16 bits per channel, reach it with fewer pixels.
+ * Max memory for decoding one frame: 2^30 bytes. In the common variants of a format, a frame within the pixel limit
+ * stays below it. Rare variants, such as interlaced PNG with 16 bits per channel, reach it with fewer pixels.
  */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-/** Frames per file. Even a frame that is not decoded costs some work. */
+/** Max frames per file. Even a frame that is not decoded costs some work. */
 const MAX_FRAMES = 65_536;
 
 /**
- * Pixels to decode per file. Each frame of an animation is painted over the previous ones, so a late frame costs as much
- * as all frames up to it.
+ * Max pixels to decode per file. Each frame of an animation is painted over the previous ones, so a late frame costs as
+ * much as all frames up to it.
  */
 const MAX_DECODED_PIXELS = 2 ** 32;
 
-/** Throws an ImageRefusal for a frame with no pixels (corrupt) or with more than are decoded (too large). */
+/** Throws an ImageRefusal for a frame without pixels (corrupt) or above the size limits (too large). */
 export function checkFrameSize(width: number, height: number): void {
   if (!(width >= 1 && height >= 1)) throw new ImageRefusal('CORRUPT_MEDIA', 'the image has no pixels');
   if (Math.max(width, height) > MAX_EDGE) {
@@ -90,7 +93,7 @@ export function checkFrameCount(frames: number): void {
   }
 }
 
-/** Throws an ImageRefusal if the chosen frames take too many pixels to decode in total. */
+/** Throws an ImageRefusal if the chosen frames have too many pixels to decode in total. */
 export function checkDecodedPixels(pixels: number): void {
   if (pixels > MAX_DECODED_PIXELS) {
     throw new ImageRefusal('MEDIA_TOO_LARGE', 'the animation has too many pixels in total to decode');

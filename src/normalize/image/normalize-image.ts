@@ -11,23 +11,23 @@ type Admission = (bytes: number) => Promise<void>;
 export interface WantedFrames {
   /** Maximum number of frames: 1 or more. */
   readonly frames: number;
-  /** Return each frame as PNG, even if the file itself is in normal form. */
+  /** Return each frame as PNG, even if the file itself is in normalized format. */
   readonly onlyPng?: boolean;
 }
 
 export interface WantedPicture {
-  /** Index in the file; the first frame is taken in place of one that cannot be decoded. */
+  /** Index in the file. If the frame cannot be decoded, the first frame is used instead. */
   readonly frame: number;
   /** Longest edge in pixels; larger frames are scaled down. */
   readonly maxEdge: number;
-  /** All frames are scaled down at least by this factor, so that small ones are blurred as well. Default: 1. */
+  /** Minimum factor to scale all frames down by, so small ones are blurred too. Default: 1. */
   readonly minShrink?: number;
 }
 
 /**
- * Brings an image file into normal form: stored RGB, longest edge at most 512 pixels. Frames are returned as PNG, or as
- * the file itself if that is smaller and every decoder reads it alike. Calls `admit` once before decoding, with the
- * memory that decoding takes.
+ * Normalizes an image file: stored RGB, longest edge at most 512 pixels. Frames are returned as PNG, or as the file
+ * itself if that is smaller and every decoder reads it identically. Calls `admit` once before decoding, with the memory
+ * needed for decoding.
  *
  * Returns the item error of a refused file: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE` (known before
  * decoding) or `CORRUPT_MEDIA`. Work outside libvips blocks the thread, for about 2 ns per pixel.
@@ -58,7 +58,7 @@ export async function normalizeImage(
   });
 }
 
-/** The first frame in normal form, as pixels. Item errors as for `normalizeImage`. */
+/** The first frame in normalized format, as pixels. Item errors as for `normalizeImage`. */
 export async function normalPixels(bytes: Buffer, admit: Admission): Promise<Pixels | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
@@ -68,7 +68,7 @@ export async function normalPixels(bytes: Buffer, admit: Admission): Promise<Pix
   });
 }
 
-/** One frame as a PNG for people to look at. Item errors as for `normalizeImage`. */
+/** One frame as a PNG for human viewers. Item errors as for `normalizeImage`. */
 export async function framePicture(
   bytes: Buffer,
   { frame, maxEdge, minShrink = 1 }: WantedPicture,
@@ -86,7 +86,7 @@ export async function framePicture(
   });
 }
 
-/** Scales a picture down, by default to the size of normal form; returns the same object if it is small enough. */
+/** Scales an image down, by default to the normalized size; returns the same object if it is small enough. */
 function fit(pixels: Pixels, maxEdge?: number): Pixels {
   const { width, height } = targetSize(pixels.width, pixels.height, maxEdge);
   return width === pixels.width && height === pixels.height ? pixels : downscale(pixels, width, height);

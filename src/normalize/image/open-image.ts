@@ -6,11 +6,11 @@ import type { Pixels } from './normal-image.ts';
 import { type ImageFormat, recogniseFormat } from './recognise.ts';
 import { withoutTransforms, withOpaqueFirstFrame } from './stored-form.ts';
 
-/** An image file whose header was read. Nothing is decoded yet. */
+/** An image file with its header read. Nothing is decoded yet. */
 export interface ImageFile {
   /** Frames or pages in the file. */
   readonly total: number;
-  /** The first `decodable` of them can be decoded: at least 1. */
+  /** The number of leading frames that can be decoded: at least 1. */
   readonly decodable: number;
   /**
    * Whether every decoder reads the same pixels from it: one frame with 8 bits per channel, without orientation, colour
@@ -18,7 +18,7 @@ export interface ImageFile {
    */
   readonly plain: boolean;
   /**
-   * Reads the headers of the chosen frames (ascending) and returns the memory that decoding the largest one takes, in
+   * Reads the headers of the chosen frames (ascending) and returns the memory needed to decode the largest one, in
    * bytes. Throws an ImageRefusal if a frame exceeds the limits of size, memory or work.
    */
   measure(chosen: readonly number[]): Promise<number>;
@@ -26,7 +26,10 @@ export interface ImageFile {
   decode(chosen: readonly number[]): AsyncGenerator<Pixels, void, void>;
 }
 
-/** Formats that all decoders read alike. The chroma of AVIF differs between decoders, as do variants of TIFF and GIF. */
+/**
+ * Formats that all decoders read identically. The chroma of AVIF differs between decoders, as do variants of TIFF and
+ * GIF.
+ */
 const READ_ALIKE = new Set<ImageFormat>(['jpeg', 'png', 'webp']);
 
 /** Formats of animations: frames have the size of the canvas, and each is painted over all previous ones. */
@@ -68,13 +71,13 @@ export async function openImage(original: Buffer): Promise<ImageFile> {
   };
 }
 
-/** A copy of the file, changed where libvips would not return the stored colours and pixels. */
+/** A copy of the file, changed where libvips would otherwise not return the stored colours and pixels. */
 function storedForm(bytes: Buffer, format: ImageFormat): Buffer {
   if (format === 'avif' || format === 'heic') return withoutTransforms(bytes);
   return format === 'gif' ? withOpaqueFirstFrame(bytes) : bytes;
 }
 
-/** Bytes per pixel that a decoder holds for the whole picture in addition to its output (measured). */
+/** Bytes per pixel that a decoder holds for the whole image in addition to its output (measured). */
 function heldBytesPerPixel(header: Metadata, format: Exclude<ImageFormat, 'heic'>): number {
   const { channels, depth, isProgressive } = header;
   switch (format) {
@@ -91,7 +94,7 @@ function heldBytesPerPixel(header: Metadata, format: Exclude<ImageFormat, 'heic'
     case 'tiff':
       return channels * (depth === 'ushort' ? 2 : 1); // tiles, which may be as large as the page
     case 'bmp':
-      return 0; // converted to TIFF before
+      return 0; // converted to TIFF beforehand
   }
 }
 

@@ -15,7 +15,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] 
 const MAX_BRANDS = 64;
 
 /**
- * Recognises the format of an image by its first bytes, regardless of its name and metadata. Throws an ImageRefusal:
+ * Detects the format of an image by its first bytes, regardless of its name and metadata. Throws an ImageRefusal:
  * `EMPTY_CONTENT` for an empty file, `UNSUPPORTED_TYPE` for any other format.
  */
 export function recogniseFormat(bytes: Buffer): ImageFormat {
@@ -26,7 +26,7 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
     throw new ImageRefusal('UNSUPPORTED_TYPE', 'ICO is not supported: convert it to PNG');
   }
   const brands = fileBrands(bytes).map(imageKindOfBrand);
-  // a sequence also has the brand of its first picture, and only that picture would be decoded
+  // a sequence also has the brand of its first image, and only that image would be decoded
   if (brands.includes('sequence')) {
     throw new ImageRefusal(
       'UNSUPPORTED_TYPE',

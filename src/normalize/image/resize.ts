@@ -7,7 +7,7 @@ import type { Pixels } from './normal-image.ts';
  * the vertical pass. The two passes are WebAssembly with SIMD (`wasm/filter.ts`), on a few rows at a time.
  */
 
-/** Fractional bits of a weight. A byte times a sum of weights, which is below 1.5, fits 32 bits. */
+/** Fractional bits of a weight. A byte times a sum of weights, which is below 1.5, fits in 32 bits. */
 const WEIGHT_BITS = 22;
 const CHANNELS = 3;
 
@@ -16,20 +16,20 @@ const SUPPORT = 2;
 /** The kernel's parameter, usually called a. */
 const SHARPNESS = -0.5;
 
-/** The weights of consecutive source positions, beginning with `first`, for one target position. */
+/** The weights of consecutive source positions, starting at `first`, for one target position. */
 interface Taps {
   readonly first: number;
   readonly weights: Int32Array;
 }
 
-/** Source rows that are scaled at once, in bytes: they stay in the processor's cache. At least two rows in any case. */
+/** Max source bytes to scale at once, so they stay in the processor's cache. At least two rows in any case. */
 const STRIP_BYTES = 256 * 1024;
 /** See `wasm/filter.ts`. */
 const HEADER_BYTES = 8;
 const PAIR_BYTES = 8;
 
 /**
- * Scales a picture down. An axis that keeps its length is not filtered; neither axis may grow. Takes about 2 ns per
+ * Scales an image down. An axis that keeps its length is not filtered; neither axis may grow. Takes about 2 ns per
  * source pixel, and memory for width x source height pixels.
  */
 export function downscale(source: Pixels, width: number, height: number): Pixels {
@@ -44,7 +44,7 @@ function narrow(source: Pixels, width: number): Pixels {
   const taps = axisTaps(source.width, width);
   const quads = Math.max(...taps.map(({ weights }) => Math.ceil(weights.length / 4)));
   const entryBytes = HEADER_BYTES + quads * 2 * PAIR_BYTES;
-  // an even number: rows are scaled in twos
+  // an even number: rows are scaled in pairs
   const strip = Math.max(2, Math.floor(STRIP_BYTES / rowBytes) & ~1);
   const from = entryBytes * width;
   const to = from + strip * rowBytes + VECTOR_BYTES;
@@ -69,7 +69,7 @@ function narrow(source: Pixels, width: number): Pixels {
 function shorten(source: Pixels, height: number): Pixels {
   const rowBytes = source.width * CHANNELS;
   const taps = axisTaps(source.height, height);
-  // an even number: rows are summed in twos, and the last may be one that counts nothing
+  // an even number: rows are summed in pairs, and the last may have weight 0
   const rows = (Math.max(...taps.map(({ weights }) => weights.length)) + 1) & ~1;
   const from = (rows / 2) * PAIR_BYTES;
   const to = from + rows * rowBytes + VECTOR_BYTES;
@@ -84,7 +84,7 @@ function shorten(source: Pixels, height: number): Pixels {
   return { width: source.width, height, rgb };
 }
 
-/** Writes weights as the filter takes them, in pairs of their upper and of their lower halves. */
+/** Writes weights as the filter expects them, in pairs of their upper and of their lower halves. */
 function writePairs(view: DataView, at: number, weights: Int32Array): void {
   for (let tap = 0; tap < weights.length; tap += 2) {
     const one = weights[tap]!;
@@ -128,12 +128,12 @@ function kernel(offset: number): number {
   return 0;
 }
 
-/** Longest edge of an image in normal form, in pixels. */
+/** Longest edge of an image in normalized format, in pixels. */
 const MAX_EDGE = 512;
 
 /**
- * Size of an image in normal form: unchanged if the longest edge has at most `maxEdge` pixels (512). Otherwise that edge
- * becomes `maxEdge`, and the other is scaled in proportion, rounded half to even, at least 1.
+ * Size of an image in normalized format: unchanged if the longest edge has at most `maxEdge` pixels (512). Otherwise
+ * that edge becomes `maxEdge`, and the other is scaled proportionally, rounded half to even, at least 1.
  */
 export function targetSize(
   width: number,

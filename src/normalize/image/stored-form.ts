@@ -1,4 +1,4 @@
-/** Changes to files that libvips would otherwise not decode to the stored colours and pixels. */
+/** Patches for files that libvips would otherwise not decode to the stored colours and pixels. */
 
 const GIF_HEADER_BYTES = 13;
 const EXTENSION = 0x21;
@@ -6,9 +6,9 @@ const GRAPHIC_CONTROL = 0xf9;
 const TRANSPARENCY_FLAG = 1;
 
 /**
- * A copy of a GIF file whose first frame is opaque: libvips shows its transparent pixels black, but normal form has their
- * stored colour. Transparent pixels of later frames show what lies below them, as in a viewer. Broken blocks are left for
- * the decoder to report.
+ * A copy of a GIF file whose first frame is opaque: libvips shows its transparent pixels black, but the normalized
+ * format has their stored colour. Transparent pixels of later frames show what lies below them, as in a viewer. Broken
+ * blocks are left for the decoder to report.
  */
 export function withOpaqueFirstFrame(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
@@ -22,20 +22,20 @@ export function withOpaqueFirstFrame(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Boxes that contain the properties of a picture (ISO/IEC 14496-12 and 23008-12). */
+/** Boxes that contain the properties of an image (ISO/IEC 14496-12 and 23008-12). */
 const META = 'meta';
 const CONTAINERS = new Set(['iprp', 'ipco']);
 /** Version and flags at the beginning of the contents of a `meta` box. */
 const FULL_BOX_BYTES = 4;
 const HEADER_BYTES = 8;
 
-/** Rotation and mirroring. Both have a body of one byte, so that one can overwrite the other. */
+/** Rotation and mirroring. Both have a body of one byte, so one can overwrite the other. */
 const TRANSFORMS = new Set(['irot', 'imir']);
 
 /**
  * A copy of an AVIF file without rotation and mirroring: each such property becomes a rotation by 0. The decoder always
- * applies these properties, but normal form has the pixels as stored. Broken boxes are left for the decoder to report.
- * Returns the file itself if there is nothing to undo.
+ * applies these properties, but the normalized format has the pixels as stored. Broken boxes are left for the decoder
+ * to report. Returns the file itself if there is nothing to undo.
  */
 export function withoutTransforms(bytes: Buffer): Buffer {
   const found = [...transforms(bytes, 0, bytes.length)];
@@ -48,7 +48,7 @@ export function withoutTransforms(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Positions of such boxes. */
+/** Positions of the transform boxes. */
 function* transforms(bytes: Buffer, from: number, end: number): Generator<number, void, void> {
   for (let at = from; at + HEADER_BYTES <= end;) {
     const size = bytes.readUInt32BE(at);

@@ -6,22 +6,22 @@ import { DECODING_ERRORS, inputArguments, type Running, withFfmpeg } from '../ff
 export interface Video {
   readonly format: AudioFormat;
   readonly running: Running;
-  /** Largest picture to decode. */
+  /** Max pixels of a picture to decode. */
   readonly maxPixels: number;
 }
 
-/** Seconds from the beginning of the file. */
+/** Display times in seconds from the beginning of the file. */
 export interface PictureTimes {
-  /** When the first and the last picture are shown. */
+  /** Start of the first and of the last picture. */
   readonly first: number;
   readonly last: number;
-  /** When the last one ends. */
+  /** End of the last picture. */
   readonly end: number;
 }
 
 /**
- * Reads when the pictures of a video are shown, from all of its packets: a header may name any length. Nothing is decoded.
- * `end` is below `first` if there are none.
+ * Reads the display times of a video's pictures from all of its packets: a header may claim any length. Decodes
+ * nothing. `end` is below `first` if there are no pictures.
  */
 export function readPictureTimes(
   { format, running }: Video,
@@ -42,7 +42,7 @@ export function readPictureTimes(
       rest = lines.pop()!;
       for (const line of lines) {
         const [pts, dts, duration] = line.split(',').map(Number);
-        // AVI has no times of display, only of decoding.
+        // AVI has decoding times, but no display times.
         const at = Math.max(0, (Number.isFinite(pts) ? pts! : dts!) - startSeconds);
         if (!Number.isFinite(at)) continue;
         const until = at + (Number.isFinite(duration) ? duration! : 0);
@@ -59,17 +59,17 @@ export function readPictureTimes(
   });
 }
 
-/** Longest edge of normal form. ffmpeg scales larger pictures down, which keeps frames small in this process. */
+/** Longest edge in normalized format. ffmpeg scales larger pictures down, which keeps frames small in this process. */
 const EDGE = 512;
 const SCALE = `scale=w='min(iw,${EDGE})':h='min(ih,${EDGE})':force_original_aspect_ratio=decrease:flags=bicubic`;
 
-/** More than any picture of that size takes as PNG. */
+/** Larger than any PNG of that size. */
 const MAX_PNG_BYTES = 8 * 1024 * 1024;
 
-/** Seconds before a picture from which it is sought: times are rounded. */
+/** How far before a picture the seek starts, in seconds: times are rounded. */
 const EARLIER = 0.001;
 
-/** The first picture from a time on, as PNG; null if none can be decoded. */
+/** Extracts the first picture from a time on, as PNG; null if none can be decoded. */
 export function extractFrame(
   { format, running, maxPixels }: Video,
   atSeconds: number,

@@ -9,16 +9,16 @@ import type { ImageNormalizer } from '../image/image-normalizer.ts';
 import { extractFrame, readPictureTimes, type Video } from './video-frames.ts';
 
 export interface VideoOptions {
-  /** Seconds from one frame to the next. */
+  /** Max seconds between two frames. */
   readonly interval: number;
   /** Maximum number of frames. */
   readonly frames: number;
   readonly signal: AbortSignal;
-  /** Takes the frames one by one, in order, in normal form. */
+  /** Takes the frames one by one, in order, in normalized format. */
   readonly each: (frame: { readonly atSeconds: number; readonly image: Buffer }) => Promise<void>;
 }
 
-/** How much of a video the frames stand for. */
+/** The part of a video that the frames represent. */
 export interface SeenVideo {
   readonly frameSeconds: number;
   readonly totalSeconds: number;
@@ -31,15 +31,15 @@ const VIDEO_ERRORS = {
   tooLarge: itemError('MEDIA_TOO_LARGE', 'the pictures of the video have more than 36 megapixels'),
 };
 
-/** 8K: a picture of 8192 x 4320 passes. Decoding holds some 20 of them. */
+/** 8K: a picture of 8192 x 4320 passes. Decoding holds some 20 pictures in memory. */
 const MAX_PIXELS = 36_000_000;
 
-/** For one frame: a seek decodes all pictures from the last one that is whole, which may be some hundred. */
+/** Time limit for one frame: a seek decodes all pictures since the last key frame, which may be some hundred. */
 const FRAME_TIME: DecodeTime = { baseMs: 20_000, perAudioSecondMs: 0, wallFactor: 30 };
 
 /**
- * Takes single frames from videos with ffmpeg. Each frame is sought by a process of its own, so a long video costs no more
- * than its frames. Starts nothing before the first video.
+ * Extracts single frames from videos with ffmpeg. Each frame is sought by a separate process, so a long video costs no
+ * more than its frames. Starts nothing before the first video.
  */
 export class VideoNormalizer {
   readonly #slots = pLimit(availableParallelism());
@@ -47,13 +47,13 @@ export class VideoNormalizer {
   readonly #images: ImageNormalizer;
   readonly #env: NodeJS.ProcessEnv;
 
-  /** `images` brings frames into normal form. `env`: with the PATH to ffmpeg. */
+  /** `images` normalizes frames. `env` has the PATH to ffmpeg. */
   constructor(images: ImageNormalizer, env: NodeJS.ProcessEnv = process.env) {
     this.#images = images;
     this.#env = env;
   }
 
-  /** The tracks of a clip or a video, or why it is not judged. */
+  /** Reads the tracks of an audio clip or a video, or returns why it is not judged. */
   async tracks(file: FileHandle, signal: AbortSignal): Promise<Tracks | ItemError> {
     const video = await this.#open(file, signal);
     if ('code' in video) return video;
@@ -62,9 +62,9 @@ export class VideoNormalizer {
 
   /**
    * Passes frames of a video to `each`: the first, the last, and others evenly between them, at most `interval` seconds
-   * apart unless that would be more than `frames`. One that cannot be decoded counts as not seen. Returns why a video was
-   * refused, which may be known only after some frames were passed on; they are void then. Rejects with the errors of
-   * `each` and the reason of an abort; no process is left running.
+   * apart unless that would be more than `frames`. A frame that cannot be decoded counts as not seen. Returns why a
+   * video was refused, which may be known only after some frames were passed on; they are then void. Rejects with the
+   * errors of `each` and the reason of an abort; no process is left running.
    */
   async frames(
     file: FileHandle,
@@ -109,7 +109,7 @@ export class VideoNormalizer {
     return { format, running, maxPixels: MAX_PIXELS };
   }
 
-  /** Runs ffmpeg, and once more if it dies: the first death may be the machine's fault. */
+  /** Runs ffmpeg, and once more if it dies: the machine may cause the first death. */
   async #twice<T extends object | null>(run: () => Promise<T | ItemError>): Promise<T | ItemError> {
     const first = await this.#slots(run);
     const died = first !== null && 'code' in first && FFMPEG_DEATHS.has(first);

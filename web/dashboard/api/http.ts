@@ -2,17 +2,19 @@ import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
 import type { SavedReview } from '../../../src/dashboard/api/reviews.ts';
 import { loadPreference, savePreference } from '../app/preferences.ts';
 
-/** Longest wait for an answer. */
+/** Timeout for an answer, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
-/** An answer that is not 2xx, or none at all (`UNREACHABLE`). The message is human-readable, and our own. */
+/**
+ * Thrown for a status other than 2xx, or without an answer (`UNREACHABLE`). The message is human-readable, and our own.
+ */
 export class ApiError extends Error {
   readonly code: string;
   /** HTTP status; 0 if there was no answer. */
   readonly status: number;
-  /** Key of the request's body that is wrong; null if that is not known. */
+  /** Key in the request's body that is invalid; null if unknown. */
   readonly field: string | null;
-  /** The newest review of an item that somebody has reviewed meanwhile; else null. */
+  /** The newest review of an item that was reviewed in the meantime, otherwise null. */
   readonly review: SavedReview | null;
 
   constructor(
@@ -31,17 +33,17 @@ export class ApiError extends Error {
 
 interface Options {
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Sent as JSON; the server wants one with whatever changes something. */
+  /** Sent as JSON; the server requires a body for requests that change something. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Tag of the answer that is known: one that is the same comes as 304, without a body. */
+  /** Tag of the known answer: if it is unchanged, the response is 304, without a body. */
   readonly etag?: string | null;
 }
 
-/** For a browser that keeps nothing; in others, all tabs have the same. */
+/** Fallback for a browser without storage; in others, all tabs share the key. */
 let pageKey: string | null = null;
 
-/** Sends this key, which the server gave with the session, from now on. */
+/** Sets the key to send from now on; the server issued it with the session. */
 export function setPageKey(key: string): void {
   pageKey = key;
   savePreference('page-key', key);
@@ -54,7 +56,7 @@ export function onLoggedOut(listener: () => void): void {
   loggedOut.addEventListener('logged-out', listener);
 }
 
-/** The answer to a request of the API. Throws an ApiError, or what `signal` was aborted with. */
+/** Sends a request to the API. Throws an ApiError, or the abort reason of `signal`. */
 export async function request(
   path: string,
   { method = 'GET', body, signal, etag = null }: Options = {},
@@ -89,7 +91,7 @@ export async function request(
   });
 }
 
-/** The JSON of an answer. The server is from the same build, so its types are trusted. */
+/** Requests JSON. The server is from the same build, so its types are trusted. */
 export async function requestJson<T>(path: string, options?: Options): Promise<T> {
   const response = await request(path, options);
   return (await response.json()) as T;

@@ -4,7 +4,7 @@ import { request, requestJson } from './http.ts';
 /** The path of a run in the API; `rest` begins with a slash. */
 export const runApi = (run: string, rest = ''): string => `/api/runs/${encodeURIComponent(run)}${rest}`;
 
-/** Path of a run's report. `before`: the run that it is compared with; empty for the one before it. */
+/** Path of a run's report. `before` is the run to compare it with; empty for the previous one. */
 export const reportPath = (run: string, before: string): string =>
   `/runs/${encodeURIComponent(run)}/report.html${before === '' ? '' : `?before=${encodeURIComponent(before)}`}`;
 

@@ -3,7 +3,7 @@ import type { LoggedIn, Session } from '../../../src/dashboard/api/runs.ts';
 import { loadPreference, savePreference } from '../app/preferences.ts';
 import { ApiError, onLoggedOut, request, requestJson, setPageKey } from './http.ts';
 
-/** `unknown`: not yet asked for. */
+/** `unknown` until the server was asked. */
 export type SessionState =
   | { readonly state: 'unknown' }
   | { readonly state: 'failed'; readonly error: ApiError }
@@ -18,14 +18,14 @@ onLoggedOut(() => {
   current.value = { state: 'logged-out' };
 });
 
-/** Takes a token out of the address bar, `#token=…`, so it is neither shown nor kept in the history. */
+/** Removes a token from the address bar, `#token=…`, so it is neither shown nor kept in the history. */
 function tokenInAddress(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token !== null) history.replaceState(null, '', location.pathname);
   return token;
 }
 
-/** Opens the session that the browser has, or one with the token in the address. */
+/** Opens the browser's existing session, or one with the token in the address. */
 export async function openSession(): Promise<void> {
   const token = tokenInAddress();
   try {
@@ -43,13 +43,13 @@ async function beginSession(token: string): Promise<void> {
   setPageKey(page_key);
 }
 
-/** Throws an ApiError when the token is not that of the server. */
+/** Logs in. Throws an ApiError if the token is not the server's. */
 export async function logIn(token: string): Promise<void> {
   await beginSession(token);
   current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
 }
 
-/** Sets the reviewer's name from now on, and for the next login with this browser. */
+/** Sets the reviewer's name, also for the next login with this browser. */
 export async function nameReviewer(name: string): Promise<void> {
   await request('/api/session/reviewer', { method: 'POST', body: { name } });
   savePreference('reviewer', name.trim());
@@ -61,7 +61,7 @@ export async function logOut(): Promise<void> {
   current.value = { state: 'logged-out' };
 }
 
-/** The reviewer's name; empty until they gave one. */
+/** The reviewer's name; empty until it was given. */
 export function reviewerName(): string {
   return (current.value.state === 'open' && current.value.session.reviewer) || '';
 }

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './http.ts';
 
 export interface Loaded<T> {
-  /** The last answer. While `loading`, it is the answer for the key before. */
+  /** The last answer. While `loading`, it belongs to the previous key. */
   readonly value: T | null;
   readonly error: ApiError | null;
   readonly loading: boolean;
 }
 
-/** Loads when the component appears and whenever `key` changes, and aborts what is no longer wanted. */
+/** Loads when the component appears and whenever `key` changes, and aborts outdated requests. */
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | null; error: ApiError | null }>({
     ...{ key: '', value: null, error: null },

@@ -6,18 +6,20 @@ const ASK_EVERY_MS = 2000;
 
 const reachableNow = signal(true);
 
-/** Whether the server answered the last request of a page that asks again and again. */
+/** Whether the server answered the last polling request. */
 export const reachable: ReadonlySignal<boolean> = reachableNow;
 
 export interface Polled<T> {
-  /** The last answer. It stays while the server cannot be reached. */
+  /** The last answer. Kept while the server cannot be reached. */
   readonly value: T | null;
   readonly error: ApiError | null;
-  /** Asks at once. */
+  /** Polls immediately. */
   readonly reload: () => void;
 }
 
-/** Asks every two seconds while the component exists and the page is visible. An answer that is the same is not sent again. */
+/**
+ * Polls every two seconds while the component exists and the page is visible. An unchanged answer is not sent again.
+ */
 export function usePoll<T>(path: string): Polled<T> {
   const [state, setState] = useState<Omit<Polled<T>, 'reload'>>({ value: null, error: null });
   const [turn, setTurn] = useState(0);

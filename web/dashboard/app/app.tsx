@@ -32,7 +32,10 @@ export function App() {
   );
 }
 
-/** A page that failed is gone when another one is shown. From item to item of a run, or from list to grid, it is the same page. */
+/**
+ * Key of the error boundary: a failed page is reset when another one is shown. Moving between items of a run, or from
+ * list to grid, stays on the same page.
+ */
 function boundaryOf(route: Route): string {
   if (route.page === 'item') return `item of ${route.run}`;
   return route.page === 'run' ? `${route.run} ${route.tab}` : formatRoute(route);

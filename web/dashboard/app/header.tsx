@@ -51,10 +51,10 @@ function ConnectionState() {
 
 const THEMES = ['system', 'light', 'dark'] as const;
 
-/** The user's choice; kept in the browser. */
+/** The user's choice, stored in the browser. */
 const theme = signal(THEMES.find((name) => name === loadPreference('theme')) ?? 'system');
 
-/** Gives the page the chosen theme, whenever it changes. */
+/** Applies the chosen theme to the page, whenever it changes. */
 export function followTheme(): void {
   effect(() => {
     savePreference('theme', theme.value);

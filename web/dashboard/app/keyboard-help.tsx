@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ' ': 'Space',
 };
 
-/** The keys of the page that is shown. */
+/** Lists the keys of the current page. */
 export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>

@@ -3,15 +3,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import { escapeText } from '../../../src/domain/text/escape-text.ts';
 
 interface Props {
-  /** Also of the window. A foreign name is escaped. */
+  /** Also the window title. An untrusted name is escaped. */
   readonly title: string;
-  /** In place of the title in the heading: what does not belong into the history of a browser. */
+  /** Replaces the title in the heading, for text that does not belong in the browser's history. */
   readonly heading?: ComponentChildren;
-  /** Right beside the heading: what it is. */
+  /** Next to the heading: the page's subject. */
   readonly beside?: ComponentChildren;
-  /** On the line of the heading: what can be done on the page. */
+  /** On the line of the heading: the page's actions. */
   readonly actions?: ComponentChildren;
-  /** Above the heading: where the page belongs. */
+  /** Above the heading: the page's parent. */
   readonly above?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -19,7 +19,7 @@ interface Props {
 /** Whether a page was shown before this one. */
 let navigated = false;
 
-/** A page with its heading. After navigation, the heading has the focus, as after a load. */
+/** A page with its heading. After navigation, the heading gets the focus, as after a load. */
 export function Page({ title, heading = escapeText(title, 80), beside, actions, above, children }: Props) {
   const focused = useRef<HTMLHeadingElement>(null);
   const name = escapeText(title, 80);

@@ -1,7 +1,10 @@
-/** Choices of the user that stay in the browser, their name in reviews, and the key of its session: never content, ids or tokens. */
+/**
+ * Choices of the user that are stored in the browser, their name in reviews, and the key of the session: never content,
+ * ids or tokens.
+ */
 type Choice = 'theme' | 'shortcuts' | 'page-key' | 'reviewer';
 
-/** A choice made before; null if there is none, or the browser keeps nothing. */
+/** Loads a stored choice; null if there is none, or the browser has no storage. */
 export function loadPreference(choice: Choice): string | null {
   try {
     return localStorage.getItem(`guardsweep.${choice}`);
@@ -14,6 +17,6 @@ export function savePreference(choice: Choice, value: string): void {
   try {
     localStorage.setItem(`guardsweep.${choice}`, value);
   } catch {
-    // A browser that keeps nothing: the choice lasts as long as the page.
+    // The browser has no storage: the choice lasts as long as the page.
   }
 }

@@ -1,4 +1,4 @@
-/** The pages and their paths. A path holds the name of a run and the seq of an item, never an id or content. */
+/** The pages and their paths. A path contains the name of a run and the seq of an item, never an id or content. */
 export const RUN_TABS = ['overview', 'report', 'review', 'thresholds'] as const;
 
 export type RunTab = (typeof RUN_TABS)[number];
@@ -11,7 +11,7 @@ export type Route =
       readonly run: string;
       readonly tab: RunTab;
       readonly flagged?: true;
-      /** Tab `review`: as tiles. */
+      /** For tab `review`: shows items as tiles. */
       readonly grid?: true;
     }
   | { readonly page: 'item'; readonly run: string; readonly seq: number }
@@ -19,7 +19,7 @@ export type Route =
 
 const UNKNOWN: Route = { page: 'unknown' };
 
-/** The page of a path; `unknown` for any path that no page has. */
+/** Parses a path; `unknown` for a path without a page. */
 export function parseRoute(path: string): Route {
   if (path === '/') return { page: 'runs' };
   if (path === '/login') return { page: 'login' };
@@ -57,7 +57,7 @@ export function formatRoute(route: Route): string {
   }
 }
 
-/** The review list of a run, as lines or as tiles. */
+/** Route of a run's review list, as lines or as tiles. */
 export function reviewRoute(run: string, grid: boolean): Route {
   return { page: 'run', run, tab: 'review', ...(grid && { grid }) };
 }

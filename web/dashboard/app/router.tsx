@@ -4,10 +4,13 @@ import { formatRoute, parseRoute, type Route } from './route.ts';
 
 const current = signal<Route>(parseRoute(location.pathname));
 
-/** The page that is shown. */
+/** The current page. */
 export const route: ReadonlySignal<Route> = current;
 
-/** Goes to a page. `replace`: without a step in the browser's history. `hash`: what the address ends with, for that page. */
+/**
+ * Goes to a page. With `replace`, adds no entry to the browser's history. `hash` is appended to the address, for that
+ * page.
+ */
 export function navigate(to: Route, { replace = false, hash = '' } = {}): void {
   const path = formatRoute(to);
   if (replace) history.replaceState(null, '', path + hash);
@@ -30,7 +33,7 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link to a page of ours: followed without loading, unless it is to open in another tab or window. */
+/** A link to one of our pages: followed without loading, unless it opens in another tab or window. */
 export function Link({ to, hash = '', children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

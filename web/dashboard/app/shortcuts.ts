@@ -2,13 +2,13 @@ import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { loadPreference, savePreference } from './preferences.ts';
 
-/** An action of the page on a key. Keys as in `KeyboardEvent.key`. */
+/** An action of the page for a key. Keys as in `KeyboardEvent.key`. */
 export interface Shortcut {
   readonly keys: readonly string[];
-  /** In words, for the help. */
+  /** Description for the help. */
   readonly does: string;
   readonly run: () => void;
-  /** Whether it goes on while the key is held. Only for what changes nothing. */
+  /** Whether it repeats while the key is held. Only for actions that change nothing. */
   readonly repeats?: true;
 }
 
@@ -22,15 +22,15 @@ const registered = signal<readonly Group[]>([]);
 /** Shortcuts of the visible pages, for the help. */
 export const shortcutGroups: ReadonlySignal<readonly Group[]> = registered;
 
-/** Whether single keys act at all: they get in the way of speech input. */
+/** Whether single-key shortcuts are enabled: they interfere with speech input. */
 export const shortcutsOn = signal(loadPreference('shortcuts') !== 'off');
 
-/** Registers shortcuts while the component exists. `title` heads them in the help. */
+/** Registers shortcuts while the component exists. `title` is their heading in the help. */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   const words = shortcuts.map(({ keys, does }) => `${keys.join()} ${does}`).join('\n');
-  // Before the page is painted: its keys work as soon as it is visible.
+  // Before the page is painted, so its keys work as soon as it is visible.
   useLayoutEffect(() => {
     const group: Group = {
       title,
@@ -49,14 +49,14 @@ export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): voi
 const TYPED_INTO =
   'input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]';
 
-/** Lets the keys of the page that is shown act. */
+/** Handles the keys of the current page. */
 export function followKeys(): void {
   effect(() => savePreference('shortcuts', shortcutsOn.value ? 'on' : 'off'));
   addEventListener('keydown', onKeyDown);
 }
 
 function onKeyDown(event: KeyboardEvent): void {
-  // Browsers press a button again and again while Enter is held on it.
+  // Browsers press a button repeatedly while Enter is held on it.
   if (event.repeat && event.key === 'Enter' && event.target instanceof HTMLButtonElement)
     event.preventDefault();
   if (!shortcutsOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

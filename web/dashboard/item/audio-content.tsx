@@ -13,7 +13,7 @@ interface AudioContentProps {
   readonly content: Extract<ItemContent, { kind: 'audio' }>;
 }
 
-/** Fraction of full volume, low enough to startle nobody. */
+/** Fraction of full volume, low enough not to startle anyone. */
 const FIRST_VOLUME = 0.4;
 
 const HEIGHT = 60;
@@ -23,7 +23,7 @@ function clock(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** The outline of a clip's loudness, mirrored at the middle. */
+/** The outline of an audio clip's loudness, mirrored at the middle. */
 function outline(peaks: readonly number[]): string {
   const half = HEIGHT / 2;
   const top = peaks.map((peak, index) => `L${index} ${half - Math.max(peak, 0.02) * half}`);
@@ -31,7 +31,7 @@ function outline(peaks: readonly number[]): string {
   return `M0 ${half}${top.join('')}${bottom.join('')}Z`;
 }
 
-/** A clip, with its transcript beside it: its waveform at once; its sound only when it is asked for, and muted until that is asked for too. */
+/** An audio clip next to its transcript: the waveform at once, the sound only on request, and muted until unmuted. */
 export function AudioContent({ run, seq, content }: AudioContentProps) {
   const begin = content.worst_at ?? 0;
   const wanted = useSignal(false);

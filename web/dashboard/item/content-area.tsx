@@ -11,7 +11,7 @@ import { Shown } from './content.tsx';
 import { Restricted } from './restricted.tsx';
 import { lookAtContent, maskTexts, noteLook, showTexts } from './reveals.ts';
 
-/** Moving on before that shows and logs nothing. */
+/** Delay before content is shown and logged, so moving on earlier does neither. */
 const SETTLE_MS = 250;
 
 /**
@@ -30,7 +30,7 @@ interface ContentAreaProps {
   readonly detail: ItemDetail;
 }
 
-/** The content of an item, read from its source when somebody asks for it. Give it the seq as its key. */
+/** The content of an item, read from its source on request. Must have the seq as its key. */
 export function ContentArea({ run, detail }: ContentAreaProps) {
   const { line, restricted } = detail;
   const state = useSignal<State>({ kind: 'hidden' });

@@ -13,7 +13,7 @@ interface ShownProps {
   readonly content: ItemContent;
 }
 
-/** A content that was read. */
+/** Content that was read. */
 export function Shown({ run, detail, content }: ShownProps) {
   return (
     <>
@@ -66,7 +66,7 @@ function Body({ run, detail, content }: ShownProps) {
       ) : (
         <div class="unavailable">
           <p>{content.message}</p>
-          {/* Why it was not judged is why it is not shown; what to do is stated above. */}
+          {/* The reason for the item error is also why it is not shown; the advice is above. */}
           {detail.line.error === null && <p>{ADVICE[content.reason]}</p>}
         </div>
       );

@@ -7,13 +7,13 @@ type ConversationContent = Extract<ItemContent, { kind: 'conversation' }>;
 
 const SIDES: Readonly<Record<string, string>> = { user: 'user', assistant: 'assistant' };
 
-/** The turns of a conversation as bubbles, scrolled to the one that counts. */
+/** The turns of a conversation as bubbles, scrolled to the decisive one. */
 export function Conversation({
   content,
   tipped,
 }: {
   readonly content: ConversationContent;
-  /** Whether that turn tipped the conversation, rather than that the verdict is about it. */
+  /** Whether that turn is the first flagged one, rather than the one that the verdict is about. */
   readonly tipped: boolean;
 }) {
   const box = useRef<HTMLDivElement>(null);

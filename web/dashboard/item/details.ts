@@ -3,7 +3,7 @@ import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { SavedReview } from '../../../src/dashboard/api/reviews.ts';
 import { fetchDetail, apiErrorMessage } from '../review/review-api.ts';
 
-/** Details that are kept; the one that was fetched longest ago goes first. */
+/** Maximum details to keep; the one fetched longest ago is dropped first. */
 const MAX_DETAILS = 20;
 
 export type Detail =
@@ -26,7 +26,7 @@ export class Details {
     return this.#kept.value.get(seq) ?? { kind: 'loading' };
   }
 
-  /** Fetches some items, and no longer those that were wanted before. */
+  /** Fetches some items, and cancels those requested before. */
   want(seqs: readonly number[]): void {
     for (const [seq, controller] of this.#fetching) {
       if (!seqs.includes(seq)) {
@@ -44,13 +44,13 @@ export class Details {
     void this.#fetch(seq);
   }
 
-  /** Adds a review that was saved, unless it is known. */
+  /** Adds a saved review, unless it is known. */
   enter({ current, ...review }: SavedReview): void {
     const known = this.#kept.peek().get(review.seq);
     if (known?.kind !== 'ready') return;
     const next = known.detail.reviews.length + 1;
     if (review.number < next) return;
-    // One before it is missing.
+    // An earlier one is missing.
     if (review.number > next) return void this.#fetch(review.seq);
     const reviews = [...known.detail.reviews, review];
     this.#keep(review.seq, { kind: 'ready', detail: { ...known.detail, reviews, review: current } });

@@ -11,10 +11,10 @@ interface ImageContentProps {
   readonly content: Extract<ItemContent, { kind: 'image' }>;
 }
 
-/** From fully blurred to grey; colour is a step of its own, which no key takes. */
+/** From fully blurred to grey; colour is a separate step without a key. */
 const STEPS = ['blurred', 'half blurred', 'clear'] as const;
 
-/** An image, blurred and grey until somebody asks, step by step. Every image begins blurred again. */
+/** An image, blurred and grey until somebody reveals it step by step. Every image starts blurred. */
 export function ImageContent({ run, seq, content }: ImageContentProps) {
   const step = useSignal(0);
   const colour = useSignal(false);

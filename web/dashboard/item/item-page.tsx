@@ -18,7 +18,7 @@ import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ItemView } from './item-view.tsx';
 
-/** An item by itself. */
+/** A page with a single item. */
 export function ItemPage({ run: name, seq }: { readonly run: string; readonly seq: number }) {
   const run = usePoll<RunDetail>(runApi(name));
   const known = getReviewing(name).details.get(seq);
@@ -102,7 +102,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
   );
 }
 
-/** Goes to the item that the list selects, once the list had selected this one. */
+/** Goes to the item that the list selects if the list had selected this one. */
 function useFollowing({ list }: Reviewing, seq: number): void {
   // Read while rendering: a key may move the list before effects run.
   const followed = useRef(list.row.peek()?.seq === seq);

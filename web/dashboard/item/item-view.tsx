@@ -15,11 +15,11 @@ interface ItemViewProps {
   readonly run: RunDetail;
   readonly seq: number;
   readonly detail: Detail;
-  /** Whether the page's heading says where it is. */
+  /** Whether the page's heading shows its location. */
   readonly isPage?: boolean;
 }
 
-/** An item: its verdict, its content when asked for, what people decided, and all that the record says. */
+/** An item: its verdict, its content on request, people's decisions, and all recorded facts. */
 export function ItemView({ run, seq, detail, isPage = false }: ItemViewProps) {
   if (detail.kind === 'failed') return <p role="alert">This item could not be read: {detail.message}</p>;
   if (detail.kind === 'loading') return <p class="hint">Reading item {seq} …</p>;

@@ -2,7 +2,7 @@ import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import { Release } from './release.tsx';
 import { categoryLabel } from './words.ts';
 
-/** In place of content that is not shown: why, and what to do. */
+/** Shown instead of restricted content: the reason, and what to do. */
 export function Restricted({ run, detail }: { readonly run: string; readonly detail: ItemDetail }) {
   const { line, restricted_by: category, may_release: mayRelease } = detail;
   const mayBeReleased = category === 'sexual_content';

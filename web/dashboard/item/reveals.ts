@@ -2,16 +2,16 @@ import { signal } from '@preact/signals';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { revealContent } from '../review/review-api.ts';
 
-/** How somebody looks at contents in this tab. No content is kept. */
+/** State of viewing content in this tab. Content itself is not stored. */
 
 const REVEALED = 'guardsweep.revealed';
 
-/** Items known to be viewed or not; the oldest is forgotten. */
+/** Maximum items known to be viewed or not; the oldest is dropped. */
 const MAX_LOOKS = 10_000;
 
 const looks = new Map<string, boolean>();
 
-/** Notes that somebody asked for content: whether it was shown, or there is nothing to show. */
+/** Records a request for content: `shown` tells whether it was shown, rather than unavailable. */
 export function noteLook(run: string, seq: number, shown: boolean): void {
   const key = `${run} ${seq}`;
   looks.set(key, shown || looks.get(key) === true);
@@ -19,10 +19,10 @@ export function noteLook(run: string, seq: number, shown: boolean): void {
   if (looks.size > MAX_LOOKS) looks.delete(oldest!);
 }
 
-/** Whether content was shown on this page; null if nobody has asked for it. */
+/** Whether content was shown on this page; null if it was not requested. */
 export const lookAt = (run: string, seq: number): boolean | null => looks.get(`${run} ${seq}`) ?? null;
 
-/** Contents that were shown in this tab. */
+/** Number of contents shown in this tab. */
 export const revealed = signal(Number(sessionStorage.getItem(REVEALED) ?? 0) || 0);
 
 export function countReveal(): void {
@@ -39,7 +39,7 @@ export async function lookAtContent(run: string, seq: number, signal: AbortSigna
   return content;
 }
 
-/** A setting of this tab. */
+/** A setting stored for this tab. */
 function setting(name: string) {
   const key = `guardsweep.${name}`;
   const value = signal(sessionStorage.getItem(key) !== null);
@@ -51,18 +51,18 @@ function setting(name: string) {
   return { value, set };
 }
 
-/** Whether texts are shown as somebody moves through the list. Each of them is logged as well. */
+/** Whether texts are shown while moving through the list. Each one is logged too. */
 export const showTexts = setting('show-texts');
 
 /** Whether items can be decided without viewing them. */
 export const decideUnseen = setting('decide-unseen');
 
-/** How fast clips can be played; 1: as they were recorded. */
+/** Playback speeds for audio clips; 1 is the recorded speed. */
 export const SPEEDS: readonly number[] = [0.75, 1, 1.25, 1.5, 2];
 
 const SPEED = 'guardsweep.speed';
 
-/** How fast clips are played in this tab. */
+/** Playback speed of audio clips in this tab. */
 export const speed = signal(SPEEDS.find((one) => String(one) === sessionStorage.getItem(SPEED)) ?? 1);
 
 export function setSpeed(next: number): void {
@@ -70,5 +70,5 @@ export function setSpeed(next: number): void {
   sessionStorage.setItem(SPEED, String(next));
 }
 
-/** Whether the characters of texts are replaced. */
+/** Whether the characters of texts are masked. */
 export const maskTexts = setting('mask-texts');

@@ -6,7 +6,7 @@ import { UntrustedText, WholeUntrustedText } from '../ui/untrusted-text.tsx';
 import { formatCount, localTime } from '../ui/format.ts';
 import { categoryLabel, reopenedWords } from './words.ts';
 
-/** Reviews that are shown at once, and in all. */
+/** Maximum reviews to show at once, and in all. */
 const LATEST = 3;
 const MAX_SHOWN = 100;
 
@@ -44,7 +44,7 @@ export function Reviews({ detail: { reviews, review, line } }: { readonly detail
 interface OneProps {
   readonly review: Review;
   readonly counts: boolean;
-  /** The run of the page. */
+  /** The run shown on the page. */
   readonly own: string;
 }
 

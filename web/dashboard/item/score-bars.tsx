@@ -37,8 +37,8 @@ function Bar({ name, score, flagged, thresholds = {} }: BarProps) {
 }
 
 /**
- * The overall score and those of all categories, with the thresholds of the policy: flagged ones first, then the highest.
- * Categories without a score, which is not zero, are named apart.
+ * The overall score and those of all categories, with the thresholds of the policy: flagged ones first, then the
+ * highest. Categories without a score, which is not zero, are listed separately.
  */
 export function ScoreBars({ line, policy }: { readonly line: OutcomeLine; readonly policy: Policy }) {
   const scores = line.subcategory_scores ?? {};

@@ -3,7 +3,7 @@ import type { MarkedSpan } from '../../../src/dashboard/api/items.ts';
 import { maskTexts } from './reveals.ts';
 import { maskText, visibleText } from './visible-text.ts';
 
-/** A text as it is shown: what is hidden in it written out, and masked on request. */
+/** Display form of a text: hidden characters are written out, and letters masked on request. */
 export function displayText(text: string): string {
   return visibleText(maskTexts.value.value ? maskText(text) : text);
 }
@@ -14,7 +14,7 @@ interface TextContentProps {
   readonly marked: MarkedSpan | null;
 }
 
-/** A text in a box of its own, scrolled to what decided. */
+/** A text in its own box, scrolled to the decisive passage. */
 export function TextContent({ label, text, marked }: TextContentProps) {
   const box = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);

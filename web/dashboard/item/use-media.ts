@@ -7,10 +7,10 @@ export type Media =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ready'; readonly url: string };
 
-/** Fetches an image or a clip; the same function from one rendering to the next. */
+/** Fetches an image or an audio clip; must be the same function in every rendering. */
 export type FetchMedia = (run: string, seq: number, signal: AbortSignal) => Promise<Blob>;
 
-/** The bytes of an image or a clip under an address of this page, which ends with its component. */
+/** The bytes of an image or an audio clip under an object URL of this page, which is revoked with its component. */
 export function useMedia(run: string, seq: number, wanted: boolean, fetch: FetchMedia = fetchMedia): Media {
   const [media, setMedia] = useState<Media>({ kind: 'idle' });
   useEffect(() => {

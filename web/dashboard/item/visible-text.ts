@@ -1,10 +1,10 @@
-/** Control characters but tab and line feed, marks and controls of direction, and line and paragraph separators. */
+/** Control characters except tab and line feed, direction marks and controls, and line and paragraph separators. */
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /**
- * A text with what could hide or reorder its characters written out, such as `[U+202E]`. Letters of other scripts keep
- * the direction that is theirs.
+ * Writes out characters that could hide or reorder text, such as `[U+202E]`. Letters of other scripts keep their own
+ * direction.
  */
 export function visibleText(text: string): string {
   return text

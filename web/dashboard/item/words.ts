@@ -6,7 +6,7 @@ import { CATEGORIES, isCategoryKey, OTHER_CATEGORIES } from '../../../src/domain
 
 const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label }) => [key, label]));
 
-/** A category as people read it. A guard may name others than those of the taxonomy: these stay as they are. */
+/** Human-readable name of a category. Names outside the taxonomy, which a guard may use, are unchanged. */
 export function categoryLabel(key: string): string {
   if (isCategoryKey(key)) return LABELS.get(key)!;
   if (key === OTHER_CATEGORIES) return 'Other categories';
@@ -21,7 +21,9 @@ export function probability(score: number): string {
   return score.toFixed(3);
 }
 
-/** What was decided before a run judged the content more severely: `decided allow on 12 Nov 2026 at 0.410, now 0.930`. */
+/**
+ * The decision made before a run judged the content more severely: `decided allow on 12 Nov 2026 at 0.410, now 0.930`.
+ */
 export function reopenedWords({ decision, at, score }: CurrentReview, now: number | null): string {
   const was = score === null ? '' : ` at ${probability(score)}`;
   return `decided ${decision} on ${localDay(at)}${was}${now === null ? '' : `, now ${probability(now)}`}`;
@@ -34,7 +36,7 @@ const UNITS: Readonly<Record<Coverage['unit'], string>> = {
   seconds: 'seconds',
 };
 
-/** How much of an item was judged, and where the part that decided begins. */
+/** How much of an item was judged, and where the decisive part begins. */
 export function coverageInWords({ unit, judged, total, worst_at }: Coverage): string {
   const amount = (value: number): string => count(Math.round(value * 10) / 10);
   const all = judged >= total;

@@ -51,7 +51,7 @@ export function LoginPage() {
   );
 }
 
-/** In place of all pages while the server does not answer. */
+/** Replaces all pages while the server does not answer. */
 export function Unreachable({ error }: { readonly error: ApiError }) {
   return (
     <Page title="No answer">

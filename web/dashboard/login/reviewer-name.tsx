@@ -9,13 +9,13 @@ import { UntrustedText } from '../ui/untrusted-text.tsx';
 
 const asking = signal(false);
 
-/** Whether somebody may decide: under a name. Asks for it, once for this browser, if there is none. */
+/** Whether the reviewer has a name, which deciding requires. Asks for it, once for this browser, if there is none. */
 export function hasName(): boolean {
   asking.value = reviewerName() === '';
   return !asking.value;
 }
 
-/** Under which name reviews are made here, and a way to change it. */
+/** The name used for reviews here, and a way to change it. */
 export function ReviewerName() {
   const name = reviewerName();
   return (

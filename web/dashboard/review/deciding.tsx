@@ -13,9 +13,9 @@ import type { Judged, Reviewing } from './reviewing.ts';
 interface DecidingProps {
   readonly reviewing: Reviewing;
   readonly item: Judged;
-  /** Whether contents of the run can be shown. */
+  /** Whether content of the run can be shown. */
   readonly readable: boolean;
-  /** The review that counts now. */
+  /** The review that currently counts. */
   readonly review: ItemRow['review'];
 }
 
@@ -32,8 +32,8 @@ const CHOICES = [
 ] as const;
 
 /**
- * Deciding on the selected item, by keys or by buttons: not before it was viewed, and on a restricted item with a
- * confirmation and a note. Give it the seq as its key.
+ * Decides on the selected item, by keys or buttons: only after it was viewed, and for a restricted item with a
+ * confirmation and a note. Must have the seq as its key.
  */
 export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
   const { run } = reviewing;

@@ -5,7 +5,7 @@ interface HistogramProps {
 
 const HEIGHT = 40;
 
-/** How scores are spread, on a logarithmic scale: most scores are near 0. */
+/** Distribution of scores, on a logarithmic scale: most scores are near 0. */
 export function Histogram({ bins }: HistogramProps) {
   const top = Math.log1p(Math.max(1, ...bins));
   const bars = bins

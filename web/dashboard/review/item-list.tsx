@@ -11,7 +11,7 @@ interface ItemListProps {
   readonly reviewing: Reviewing;
   readonly rows: readonly ItemRow[];
   readonly open: (row: ItemRow) => void;
-  /** Whether a press on a row opens it, because nothing of it is shown next to the list. */
+  /** Whether pressing a row opens it, because the item is not shown next to the list. */
   readonly pressOpens: boolean;
   /** The run, if its items are shown as tiles. */
   readonly tilesOf: RunDetail | null;
@@ -24,7 +24,7 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
   const first = list.page.value * PAGE_ROWS;
   const selected = rows[list.position.value - first];
   const cleared = useSignal<ReadonlySet<number>>(new Set());
-  // Tiles are blurred again when somebody comes back to a page.
+  // Tiles are blurred again when somebody returns to a page.
   useEffect(() => void (cleared.value = new Set()), [first]);
 
   useLayoutEffect(() => {
@@ -85,7 +85,7 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
   );
 }
 
-/** Tiles that are side by side. */
+/** Number of tiles in a row. */
 function columnsOf(grid: HTMLElement): number {
   return getComputedStyle(grid).gridTemplateColumns.split(' ').length;
 }

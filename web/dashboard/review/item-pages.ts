@@ -3,14 +3,14 @@ import type { ItemRow } from '../../../src/dashboard/api/items.ts';
 /** Rows of a page of the review list. */
 export const PAGE_ROWS = 100;
 
-/** Pages that are kept; the one that was used longest ago goes first. */
+/** Maximum pages to keep; the least recently used one is dropped first. */
 const MAX_PAGES = 8;
 
 /** Recently fetched pages of a list. */
 export class ItemPages {
   readonly #pages = new Map<number, readonly ItemRow[]>();
 
-  /** Rows of a page; undefined if they have to be fetched. */
+  /** Rows of a page; undefined if they must be fetched. */
   rows(page: number): readonly ItemRow[] | undefined {
     const rows = this.#pages.get(page);
     if (rows !== undefined) {
@@ -29,7 +29,7 @@ export class ItemPages {
     return this.#pages.get(Math.floor(position / PAGE_ROWS))?.[position % PAGE_ROWS];
   }
 
-  /** Position of an item in the list; undefined if its page is not kept. */
+  /** Position of an item in the list; undefined if its page is not cached. */
   positionOf(seq: number): number | undefined {
     for (const [page, rows] of this.#pages) {
       const index = rows.findIndex((row) => row.seq === seq);
@@ -47,7 +47,7 @@ export class ItemPages {
     }
   }
 
-  /** Enters a review into the row of its item, if that is kept; `reviews` counts those that the item has with it. */
+  /** Adds a review to the row of its item, if cached; `reviews` is the item's number of reviews including it. */
   enter(seq: number, review: ItemRow['review'], reviews: number): void {
     for (const [page, rows] of this.#pages) {
       if (!rows.some((row) => row.seq === seq)) continue;

@@ -52,7 +52,7 @@ export function ListBody({ reviewing, open, pressOpens, tilesOf }: ListBodyProps
   return <ItemList reviewing={reviewing} rows={rows} open={open} pressOpens={pressOpens} tilesOf={tilesOf} />;
 }
 
-/** Shows which items of the list are visible, and leads to others. */
+/** Shows which items of the list are visible, and links to others. */
 export function PageBar({ list }: { readonly list: ReviewList }) {
   const total = list.total.value ?? 0;
   const first = list.page.value * PAGE_ROWS;

@@ -19,7 +19,10 @@ interface NoteDialogProps {
   readonly close: () => void;
 }
 
-/** A decision with a note, and with the categories that somebody finds. A restricted item takes a note and a confirmation. */
+/**
+ * A decision with a note, and with categories chosen by the reviewer. A restricted item requires a note and a
+ * confirmation.
+ */
 export function NoteDialog({ item, decision: chosen, save, close }: NoteDialogProps) {
   const decision = useSignal(chosen);
   const note = useSignal('');

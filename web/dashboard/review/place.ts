@@ -26,28 +26,28 @@ export const NO_FILTER: ItemFilter = {
 
 export const FIRST_PLACE: Place = { filter: NO_FILTER, sort: 'severity', position: 0 };
 
-/** Kept for this tab only, and out of the address: a search may be content. */
+/** Stored for this tab only, and not in the address: a search may be content. */
 const keyOf = (run: string): string => `guardsweep.review.${run}`;
 
 export function savePlace(run: string, place: Place): void {
   sessionStorage.setItem(keyOf(run), JSON.stringify(place));
 }
 
-/** The place that was saved last; the first one if there is none that this build can read. */
+/** The last saved place; the first place if there is none that this build can read. */
 export function loadPlace(run: string): Place {
   try {
     const saved = JSON.parse(sessionStorage.getItem(keyOf(run)) ?? 'null') as Place | null;
     if (saved === null || !Number.isSafeInteger(saved.position) || typeof saved.sort !== 'string') {
       return FIRST_PLACE;
     }
-    // The server refuses a filter of another build.
+    // The server rejects a filter of another build.
     return { ...saved, filter: { ...NO_FILTER, ...saved.filter } };
   } catch {
     return FIRST_PLACE;
   }
 }
 
-/** How many parts of a filter are set. */
+/** Number of parts of a filter that are set. */
 export function filtersSet(filter: ItemFilter): number {
   const { decisions, categories, modalities, corpora, errorCodes, minScore, maxScore, search } = filter;
   const lists = [decisions, categories, modalities, corpora, errorCodes];

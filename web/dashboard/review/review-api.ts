@@ -65,11 +65,11 @@ export const searchTexts = (run: string, search: TextSearch, signal: AbortSignal
 const postForBlob = async (path: string, body: unknown, signal: AbortSignal): Promise<Blob> =>
   (await request(path, { method: 'POST', body, signal })).blob();
 
-/** The image or the clip of an item. */
+/** Fetches the image or the audio clip of an item. */
 export const fetchMedia = (run: string, seq: number, signal: AbortSignal): Promise<Blob> =>
   postForBlob(runApi(run, `/items/${seq}/media`), {}, signal);
 
-/** A small picture of an image: one that is revealed, which the server logs, or a strongly blurred one. */
+/** Fetches a thumbnail of an image: revealed, which the server logs, or strongly blurred. */
 export const fetchThumbnail = (
   run: string,
   seq: number,

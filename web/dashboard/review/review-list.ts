@@ -5,7 +5,7 @@ import { ItemPages, PAGE_ROWS } from './item-pages.ts';
 import { NO_FILTER, loadPlace, savePlace, type ItemSort } from './place.ts';
 import { fetchItems, apiErrorMessage } from './review-api.ts';
 
-/** `loading` is also the state while a page is fetched that was not kept. */
+/** `loading` is also the state while an uncached page is fetched. */
 export type ListState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly message: string }
@@ -14,18 +14,18 @@ export type ListState =
 const LOADING: ListState = { kind: 'loading' };
 const READY: ListState = { kind: 'ready' };
 
-/** The page after the selected one is fetched when so few rows of this one are left. */
+/** The page after the selected one is fetched when this many rows of the current one are left. */
 const AHEAD_ROWS = 20;
 
-/** The items of a run under a filter, in an order, page by page, with one of them selected. */
+/** The items of a run, filtered, ordered and paged, with one item selected. */
 export class ReviewList {
   readonly run: string;
   readonly #pages = new ItemPages();
-  /** Counts what was done to `#pages`. */
+  /** Counts the changes to `#pages`. */
   readonly #changes = signal(0);
   /**
-   * Positions of items that no longer pass the filter, or are behind the open ones, because they were reviewed. They stay where they are until the
-   * list is asked for again, but the server no longer lists them.
+   * Positions of items that no longer pass the filter, or moved behind the open ones, because they were reviewed. They
+   * stay in place until the list is reloaded, but the server no longer lists them.
    */
   readonly #gone = new Set<number>();
   readonly #fetching = new Map<number, AbortController>();
@@ -50,7 +50,7 @@ export class ReviewList {
   /** The selected row. */
   readonly row = computed<ItemRow | undefined>(() => this.rows.value?.[this.position.value % PAGE_ROWS]);
 
-  /** The row after the selected one, if it is known. */
+  /** The row after the selected one, if known. */
   readonly nextRow = computed<ItemRow | undefined>(() => {
     void this.#changes.value;
     return this.#pages.at(this.position.value + 1);
@@ -67,7 +67,7 @@ export class ReviewList {
     this.#fetch(this.page.value);
   }
 
-  /** Asks for other items, or in another order, from the first one on. */
+  /** Changes the filter or the order, and starts from the first item. */
   ask(change: { readonly filter?: ItemFilter; readonly sort?: ItemSort }): void {
     batch(() => {
       if (change.filter !== undefined) this.filter.value = change.filter;
@@ -77,7 +77,7 @@ export class ReviewList {
     this.refresh();
   }
 
-  /** Asks again. */
+  /** Reloads the list. */
   refresh(): void {
     this.#abort();
     this.#pages.clear();
@@ -91,7 +91,7 @@ export class ReviewList {
     this.#fetch(this.page.value);
   }
 
-  /** Selects the row at a position, or the nearest there is. Returns whether that is another one than before. */
+  /** Selects the row at a position, or the nearest one. Returns whether the selection changed. */
   select(position: number): boolean {
     const last = (this.total.value ?? 0) - 1;
     const next = Math.max(0, Math.min(position, last));
@@ -102,7 +102,7 @@ export class ReviewList {
     return true;
   }
 
-  /** Enters a review that was saved. */
+  /** Adds a saved review. */
   enter({ seq, number, current }: SavedReview): void {
     this.#enter(seq, current, number);
   }
@@ -117,12 +117,12 @@ export class ReviewList {
     this.#changes.value++;
   }
 
-  /** Enters the reviews that the rows of the page have now; returns the seqs of those that have changed. */
+  /** Updates the rows of the page with their current reviews; returns the seqs of changed rows. */
   async renew(limit: number): Promise<readonly number[]> {
     const shown = this.rows.peek() ?? [];
     const filter = { ...NO_FILTER, seqs: shown.map(({ seq }) => seq) };
     const { signal } = this.#renewing;
-    // The page asks again soon, and says if the server cannot be reached.
+    // The page polls again soon, and shows if the server cannot be reached.
     const answer = await fetchItems(this.run, { filter, sort: 'corpus', limit }, signal).catch(() => null);
     const before = new Map(shown.map(({ seq, reviews }) => [seq, reviews]));
     const changed = answer?.rows.filter(({ seq, reviews }) => reviews > before.get(seq)!) ?? [];
@@ -130,13 +130,13 @@ export class ReviewList {
     return changed.map(({ seq }) => seq);
   }
 
-  /** Aborts what is being fetched. */
+  /** Aborts pending requests. */
   stop(): void {
     this.#renewing.abort();
     this.#abort();
   }
 
-  /** Whether an item is where it was when the list is asked for again, although it has this review. */
+  /** Whether an item with this review keeps its place when the list is reloaded. */
   #stays(review: ItemRow['review']): boolean {
     if (this.sort.value === 'open' && !isOpen(review)) return false;
     return passes(review, this.filter.value.review);
@@ -162,7 +162,7 @@ export class ReviewList {
 
   #fetch(page: number): void {
     if (this.#fetching.has(page)) return;
-    // Only pages around the selected row are worth an answer.
+    // Only answers for pages around the selected row are useful.
     for (const [other, controller] of this.#fetching) {
       if (Math.abs(other - this.page.value) > 1) {
         controller.abort();
@@ -199,7 +199,7 @@ export class ReviewList {
       this.total.value = total + (this.filter.value.review === 'any' ? 0 : this.#gone.size);
       if (page === this.page.value) this.state.value = READY;
     });
-    // The saved place may be beyond the end of what the filter finds by now.
+    // The saved place may now be beyond the end of the filtered list.
     const all = this.total.value ?? 0;
     if (this.position.value >= all && all > 0) this.select(all - 1);
   }

@@ -22,13 +22,13 @@ import { Announced, SessionBar } from './session-bar.tsx';
 
 interface ReviewPageProps {
   readonly run: RunDetail;
-  /** Whether to list the items to review or block, the open ones first, in place of what was listed before. */
+  /** Whether to list the items to review or block, the open ones first, instead of the last list. */
   readonly flagged: boolean;
   /** Whether the items are shown as tiles. */
   readonly grid: boolean;
 }
 
-/** The items of a run to be reviewed; where there is room, the selected one is shown next to the list. */
+/** The items of a run to review; if there is room, the selected one is shown next to the list. */
 export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
   const reviewing = useMemo(() => getReviewing(run.run), [run.run, reviewerName()]);
   const { list } = reviewing;

@@ -13,10 +13,10 @@ import { ReviewList } from './review-list.ts';
 /** Maximum number of decisions that can be undone. */
 const MAX_UNDO = 100;
 
-/** Items with changed reviews are asked for in one request of this many. */
+/** Maximum items with changed reviews per request. */
 const MAX_RENEWED = 100;
 
-/** The item that somebody decides on. */
+/** The item to decide on. */
 export interface Judged {
   readonly seq: number;
   /** The run's decision; null for an item that was not judged. */
@@ -35,18 +35,18 @@ interface Done {
 /** One reviewer's work on the items of one run: the current place and the decisions. It outlives the pages that show it. */
 export class Reviewing {
   readonly run: string;
-  /** Name of the reviewer; empty until they gave one. */
+  /** Name of the reviewer; empty until it was given. */
   reviewer = reviewerName();
   readonly list: ReviewList;
   readonly details: Details;
   readonly bulk: Bulk;
-  /** For screen readers: what happened last. */
+  /** The last event, for screen readers. */
   readonly announced = signal('');
   /** Number of reviews made since the page was loaded. */
   readonly made = signal(0);
   /** The item whose review is being saved; null if none is. */
   readonly saving = signal<number | null>(null);
-  /** The last review, if it was not saved. */
+  /** The last review, if saving it failed. */
   readonly failed = signal<{ readonly seq: number; readonly why: string } | null>(null);
   /** Whether the list is shown as tiles. */
   grid = false;
@@ -64,12 +64,12 @@ export class Reviewing {
     });
   }
 
-  /** The list, as it was shown last. */
+  /** Route of the list as last shown. */
   get route(): Route {
     return reviewRoute(this.run, this.grid);
   }
 
-  /** Saves a decision, then goes on to the next item. If it is not saved, the item stays selected. */
+  /** Saves a decision, then selects the next item. If saving fails, the item stays selected. */
   async decide(item: Judged, review: NewReview & { readonly decision: Decision }): Promise<void> {
     const { position } = this.list;
     const done = { seq: item.seq, position: position.value };
@@ -83,8 +83,8 @@ export class Reviewing {
   }
 
   /**
-   * Takes back the last decision, so the one before it counts again, and selects its item. Waits for the decision or undo
-   * before it.
+   * Takes back the last decision, so the one before it counts again, and selects its item. Waits for the previous
+   * decision or undo.
    */
   async undo(): Promise<void> {
     this.#last = this.#undoAfter(this.#last);
@@ -122,7 +122,7 @@ export class Reviewing {
     }
   }
 
-  /** Shows what others have decided on the items of the page since. */
+  /** Shows the decisions that others have made since on the items of the page. */
   async renew(): Promise<void> {
     for (const seq of await this.list.renew(MAX_RENEWED)) this.details.renew(seq);
   }
@@ -132,7 +132,7 @@ export class Reviewing {
     this.details.clear();
   }
 
-  /** Returns whether the review was saved; if not, `failed` says why. One at a time. */
+  /** Returns whether the review was saved; if not, `failed` has the reason. Must not be called concurrently. */
   async #save(seq: number, prepare: () => Promise<NewReview>): Promise<boolean> {
     if (this.saving.value !== null) {
       this.announced.value = 'Not taken: the review before it is still being saved.';
@@ -182,7 +182,7 @@ function overtaken(newer: Review | undefined): ApiError {
 
 let current: Reviewing | null = null;
 
-/** The work on a run. Work on another run, or under another name, ends. */
+/** The work on a run. Ends work on another run, or under another name. */
 export function getReviewing(run: string): Reviewing {
   const name = reviewerName();
   if (current?.run !== run || ![name, ''].includes(current.reviewer)) {

@@ -43,7 +43,7 @@ export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
   );
 }
 
-/** The tasks hold the content, so they are asked for as a look at each item is. */
+/** The tasks contain content, so requesting them is logged like a look at each item. */
 function LabelStudio({ path }: { readonly path: string }) {
   const [busy, setBusy] = useState(false);
   const save = async (): Promise<void> => {
@@ -69,7 +69,7 @@ function LabelStudio({ path }: { readonly path: string }) {
   );
 }
 
-/** Tells screen readers what was done, and where one is now. */
+/** Tells screen readers what was done, and the current position. */
 export function Announced({ reviewing }: { readonly reviewing: Reviewing }) {
   return (
     <div class="hidden" role="status" aria-live="polite">

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx';
 
 const MAX_PROBLEM = 200;
 
-/** The guards, and the fleet where there is one: whether they work, in words. */
+/** The state of the guards, and of the fleet if there is one, in words. */
 export function HealthStrip({ health }: { readonly health: Health }) {
   const { guards, fleet } = health;
   if (guards.length === 0 && fleet === null) return null;

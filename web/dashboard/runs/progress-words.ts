@@ -1,16 +1,16 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
 import { count, formatCount, duration, rate } from '../ui/format.ts';
 
-/** Items of the pass that are done: judged, or ended in an error. */
+/** Number of completed items of the pass: judged, or ended in an error. */
 export const doneItems = ({ judged, errors }: RunRow['progress']): number => judged + errors;
 
-/** How much of a pass is done, 0 … 1; null as long as items may still be found. All only when it is all. */
+/** Completed fraction of a pass, 0 … 1; null while more items may be found. 1 only if all are done. */
 export function doneShare(progress: RunRow['progress']): number | null {
   if (!progress.plan_closed) return null;
   return progress.planned === 0 ? 1 : Math.min(1, doneItems(progress) / progress.planned);
 }
 
-/** How far a run is, in words: `62%, 30,975 of 48,210 items, 41 not judged`. */
+/** Progress of a run, in words: `62%, 30,975 of 48,210 items, 41 not judged`. */
 export function progressWords({ progress }: Pick<RunRow, 'progress'>): string {
   const { planned, errors } = progress;
   const share = doneShare(progress);
@@ -24,7 +24,7 @@ export function progressWords({ progress }: Pick<RunRow, 'progress'>): string {
   return parts.join(', ');
 }
 
-/** How fast a run is, in words: `231 items/s, about 1 min 14 s left`; empty when it does not move. */
+/** Speed of a run, in words: `231 items/s, about 1 min 14 s left`; empty when it does not progress. */
 export function paceWords({ state, progress }: Pick<RunRow, 'state' | 'progress'>): string {
   if (state !== 'running') return '';
   const { items_per_second: perSecond, seconds_left: left } = progress;

@@ -41,7 +41,7 @@ export function RunCard({ run }: { readonly run: RunRow }) {
   );
 }
 
-/** How far a run is, or how its items ended. */
+/** Progress of a run, or how its items ended. */
 export function RunProgress({ run }: { readonly run: RunRow }) {
   const { by_decision: decisions, not_judged: unjudged } = run;
   if (run.state === 'unreadable') return null;

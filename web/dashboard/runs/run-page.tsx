@@ -26,7 +26,7 @@ interface Props {
   readonly grid?: true;
 }
 
-/** A run's page, updated while the run goes on. */
+/** A run's page, updated while the run progresses. */
 export function RunPage({ run: name, tab, flagged, grid }: Props) {
   const { value: run, error, reload } = usePoll<RunDetail>(runApi(name));
 
@@ -114,7 +114,7 @@ function Tab({ tab, run, flagged, grid }: TabProps) {
   }
 }
 
-/** The report of a finished run, in a frame without rights: nothing in it can reach this page. */
+/** The report of a finished run, in a sandboxed frame: nothing in it can reach this page. */
 function ReportTab({ run }: { readonly run: RunDetail }) {
   const [before, setBefore] = useState('');
   const { value: list } = useLoad('runs', listRuns);

@@ -31,7 +31,7 @@ export function RunStateBadge({ state }: { readonly state: RunState }) {
 
 const MAX_PROBLEM = 300;
 
-/** Why a run does not go on, or cannot be read. */
+/** Why a run does not progress, or cannot be read. */
 export function RunProblem({ problem }: Pick<RunRow, 'problem'>) {
   if (problem === null) return null;
   return (
@@ -42,7 +42,7 @@ export function RunProblem({ problem }: Pick<RunRow, 'problem'>) {
   );
 }
 
-/** How far people are with the flagged items of a finished run, which of these are new, and which are open again. */
+/** Review progress of the flagged items of a finished run, which of these are new, and which are open again. */
 export function Reviewed({ run }: { readonly run: RunDetail }) {
   const { value, error } = useLoad(`${run.run} ${run.version}`, (signal) =>
     requestJson<ReviewProgress>(runApi(run.run, '/reviews'), { signal }),

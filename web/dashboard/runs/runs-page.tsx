@@ -13,10 +13,10 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { HealthStrip } from './health-strip.tsx';
 import { RunCard } from './run-card.tsx';
 
-/** Runs that are shown at first, and with each wish for more. */
+/** Number of runs shown at first, and added by each click for more. */
 const SOME = 50;
 
-/** All runs, the newest first, as they go on. */
+/** All runs, the newest first, updated as they progress. */
 export function RunsPage() {
   const [some, setSome] = useState(SOME);
   const { value: list, error } = usePoll<RunList>('/api/runs');
@@ -58,7 +58,7 @@ export function RunsPage() {
   );
 }
 
-/** Runs are not started from here. */
+/** Explains how to start a run, which is not possible here. */
 function HowToStart() {
   const current = session.value;
   if (current.state !== 'open') return null;

@@ -8,22 +8,22 @@ import { count, formatCount } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 
-/** `+12`, `−3`, `0`. */
+/** Formats a change as `+12`, `−3` or `0`. */
 function formatChange(difference: number): string {
   if (difference === 0) return '0';
   return difference > 0 ? `+${count(difference)}` : `−${count(-difference)}`;
 }
 
-/** Delay between the last move of a slider and the request. */
+/** Delay between the last move of a slider and the request, in milliseconds. */
 const SETTLE_MS = 100;
 
 interface EffectPanelProps {
   readonly run: string;
-  /** Null while the thresholds are wrong: the effect of those before is shown. */
+  /** Null while the thresholds are invalid; the effect of the previous ones is then shown. */
   readonly query: ThresholdQuery | null;
 }
 
-/** How many items the thresholds would decide differently. */
+/** Number of items that the thresholds would decide differently. */
 export function EffectPanel({ run, query }: EffectPanelProps) {
   const asked = useRef(query ?? { thresholds: {} });
   if (query !== null) asked.current = query;

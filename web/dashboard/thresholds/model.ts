@@ -10,10 +10,10 @@ import {
 export type Key = 'default' | CategoryName;
 export type Level = 'review' | 'block';
 
-/** A category's null inherits from `default`; null in `default` means never. Policy files have the same rule. */
+/** In a category, null inherits from `default`; in `default`, null means never. Policy files have the same rule. */
 export type Levels = Readonly<Record<Level, number | null>>;
 
-/** The thresholds that the sliders show. */
+/** The thresholds shown by the sliders. */
 export type Model = Readonly<Record<'default' | CategoryKey, Levels> & Partial<Record<CategoryName, Levels>>>;
 
 /** The categories with sliders: ours first, then those of other taxonomies by name. */
@@ -27,8 +27,8 @@ const levelsOf = (thresholds: Thresholds | undefined): Levels => ({
 });
 
 /**
- * The thresholds of a policy for our categories, those it names, and those that a run has scores in. Where a category has
- * that of `default`, it follows `default`.
+ * The thresholds of a policy for our categories, other categories in the policy, and those with scores in the run. A
+ * category with the threshold of `default` follows `default`.
  */
 export function createModel(
   { thresholds }: Policy,
@@ -56,7 +56,7 @@ export function effective(model: Model, key: Key): Levels {
   return { review: review ?? model.default.review, block: block ?? model.default.block };
 }
 
-/** Sets a threshold. Where review would be above block, the other one of the two goes along. */
+/** Sets a threshold. If review would be above block, the other one of the two is moved too. */
 export function withLevel(model: Model, key: Key, level: Level, value: number | null): Model {
   const changed = { ...model, [key]: { ...ownLevels(model, key), [level]: value } };
   const { review, block } = effective(changed, key);
@@ -64,7 +64,9 @@ export function withLevel(model: Model, key: Key, level: Level, value: number | 
   return { ...changed, [key]: { review: value, block: value } };
 }
 
-/** The keys whose review threshold is above their block threshold. Policy files refuse that: nothing would be reviewed. */
+/**
+ * The keys whose review threshold is above their block threshold. Policy files reject that: nothing would be reviewed.
+ */
 export function findCrossedThresholds(model: Model): readonly Key[] {
   return keysOf(model).filter((key) => {
     const { review, block } = effective(model, key);
@@ -80,7 +82,7 @@ export function hasThresholds(model: Model): boolean {
   });
 }
 
-/** The request to the server, which takes thresholds in the form of a policy file. */
+/** The request to the server, with thresholds in the format of a policy file. */
 export function toThresholdQuery(model: Model): ThresholdQuery {
   return { thresholds: Object.fromEntries(keysOf(model).map((key) => [key, ownLevels(model, key)])) };
 }
@@ -92,7 +94,10 @@ const flowOf = (levels: Levels): string =>
     .map((level) => `${level}: ${levels[level]}`)
     .join(', ');
 
-/** A policy file that means what the sliders show; without any threshold, the guard's flags decide. The rest of the policy stays. */
+/**
+ * A policy file equivalent to the sliders; without any threshold, the guard's flags decide. The rest of the policy is
+ * kept.
+ */
 export function policyYaml(model: Model, policy: Policy): string {
   const { allowFlagged, allowPartial, taxonomy = {} } = policy;
   const thresholds = keysOf(model)

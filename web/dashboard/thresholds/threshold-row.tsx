@@ -8,7 +8,7 @@ import { effective, type Key, type Level, type Model, ownLevels } from './model.
 interface ThresholdRowProps {
   readonly model: Model;
   readonly name: Key;
-  /** Items by score; undefined: the guard gave none. */
+  /** Items by score; undefined if the guard gave none. */
   readonly bins: readonly number[] | undefined;
   readonly crossed: boolean;
   readonly change: (level: Level, value: number | null) => void;
@@ -16,7 +16,7 @@ interface ThresholdRowProps {
 
 const LEVEL_WORDS: Readonly<Record<Level, string>> = { review: 'Review from', block: 'Block from' };
 
-/** A row of the table: a category, or the overall score, with the scores that the run has for it and its sliders. */
+/** A row of the table: a category, or the overall score, with its scores in the run and its sliders. */
 export function ThresholdRow({ model, name, bins, crossed, change }: ThresholdRowProps) {
   const title = name === 'default' ? 'Overall, and default' : categoryLabel(name);
   const { review, block } = effective(model, name);
@@ -65,14 +65,14 @@ interface LevelControlProps {
   readonly title: string;
   readonly level: Level;
   readonly own: number | null;
-  /** The threshold in effect when the category has none of its own; null means never. */
+  /** The threshold in effect if the category does not set one; null means never. */
   readonly fallback: number | null;
   readonly isDefault: boolean;
   readonly bins: readonly number[] | undefined;
   readonly change: (value: number | null) => void;
 }
 
-/** As fine as a policy needs them; a number in between may be typed. */
+/** Slider step, as fine as a policy needs; values in between can be typed. */
 const STEP = 0.01;
 
 function LevelControl({ title, level, own, fallback, isDefault, bins, change }: LevelControlProps) {
@@ -131,7 +131,7 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
   );
 }
 
-/** Items in bins from a threshold on; a threshold within a bin counts the whole bin. */
+/** Number of items in bins from a threshold up; a threshold within a bin counts the whole bin. */
 function atOrAbove(bins: readonly number[], threshold: number): number {
   const first = Math.floor(threshold * bins.length + 1e-9);
   return bins.slice(Math.min(first, bins.length - 1)).reduce((sum, items) => sum + items, 0);

@@ -23,7 +23,7 @@ import {
 } from './model.ts';
 import { ThresholdRow } from './threshold-row.tsx';
 
-/** Sliders for the thresholds of a run, and what others would decide. Nothing of the run changes. */
+/** Sliders for the thresholds of a run, and the effect of changing them. The run itself does not change. */
 export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
   const scores = useLoad(run.run, (signal) => fetchScores(run.run, signal));
   if (scores.error !== null) return <Notice tone="block" role="alert" title={scores.error.message} />;
@@ -87,7 +87,7 @@ function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: Sc
   );
 }
 
-/** That the sliders do nothing for guards without probabilities. */
+/** Explains that the sliders have no effect for guards without probabilities. */
 function BinaryScores({ run: { summary } }: { readonly run: RunDetail }) {
   if (summary === null || summary.binary_scores === 0) return null;
   const { binary_scores: binary, verdicts } = summary;
@@ -108,7 +108,7 @@ interface PolicyFileProps {
   readonly wrong: boolean;
 }
 
-/** The policy file that says what the sliders show. */
+/** The policy file for the current sliders. */
 function PolicyFile({ model, run, wrong }: PolicyFileProps) {
   if (wrong) return <p class="muted small">There is no policy file with review above block.</p>;
   const yaml = policyYaml(model, run.policy);

@@ -10,7 +10,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A word with a sign. */
+/** A word with an icon. */
 export function Badge({ tone = 'neutral', icon, children }: Props) {
   return (
     <span class={`badge tone-${tone}`}>
@@ -32,7 +32,7 @@ export const ENDING_WORDS: Readonly<Record<Ending, string>> = {
   unjudged: 'Not judged',
 };
 
-/** A decision; null: the item was not judged. */
+/** A decision; null if the item was not judged. */
 export function DecisionBadge({ decision }: { readonly decision: Decision | null }) {
   const ending = decision ?? 'unjudged';
   return (

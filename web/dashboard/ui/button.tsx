@@ -2,10 +2,10 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
 interface Props extends ButtonHTMLAttributes {
-  /** `primary`: the one thing to do here; `danger`: cannot be taken back; `quiet`: without a frame. */
+  /** `primary`: the main action; `danger`: cannot be undone; `quiet`: without a frame. */
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly icon?: IconName;
-  /** Being done: the button waits, and says so to screen readers. */
+  /** Whether the action is running: the button waits, and announces it to screen readers. */
   readonly busy?: boolean;
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;

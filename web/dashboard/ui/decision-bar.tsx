@@ -3,13 +3,16 @@ import { count, formatCount, percent } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {
-  /** Items by ending; an ending that is not there is not shown. */
+  /** Number of items by ending; absent endings are not shown. */
   readonly endings: Readonly<Partial<Record<Ending, number>>>;
   /** Label of the bar, for screen readers. */
   readonly label: string;
 }
 
-/** How items ended: a bar with a pattern for each ending, and the numbers in words below it, which alone would do. */
+/**
+ * How items ended: a bar with a pattern for each ending, and the numbers in words below it, which suffice without the
+ * bar.
+ */
 export function DecisionBar({ endings, label }: Props) {
   const counts = ENDINGS.flatMap((ending) => {
     const items = endings[ending];

@@ -4,16 +4,16 @@ import { Button } from './button.tsx';
 
 interface Props {
   readonly title: string;
-  /** Also by Escape. */
+  /** Also called on Escape. */
   readonly onClose: () => void;
-  /** Buttons of the dialog, the one that does it last. */
+  /** Buttons of the dialog, the confirming one last. */
   readonly footer?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /**
- * A modal dialog, open as long as it is rendered. The browser keeps the focus inside, and gives it back to where it was.
- * An element with `autofocus` inside has it first.
+ * A modal dialog, open as long as it is rendered. The browser keeps the focus inside, and restores it afterwards. An
+ * element with `autofocus` inside gets it first.
  */
 export function Dialog({ title, onClose, footer, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);

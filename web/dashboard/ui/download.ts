@@ -1,4 +1,4 @@
-/** Saves what this page holds as a file. */
+/** Saves data of this page as a file. */
 export function download(bytes: Blob, name: string): void {
   const url = URL.createObjectURL(bytes);
   const link = document.createElement('a');

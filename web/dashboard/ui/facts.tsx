@@ -6,7 +6,7 @@ interface FactsProps {
   readonly children: ComponentChildren;
 }
 
-/** Names with their values, folded unless `open`. */
+/** Names with their values, collapsed unless `open`. */
 export function Facts({ title, open, children }: FactsProps) {
   return (
     <details class="card facts" open={open}>

@@ -16,7 +16,7 @@ interface Props {
   readonly control: (attributes: FieldAttributes) => JSX.Element;
 }
 
-/** A control of a form with its label. */
+/** A form control with its label. */
 export function Field({ label, hint, error = null, control }: Props) {
   const id = useId();
   return (

@@ -3,17 +3,17 @@ const RATE = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
-/** `12,345`. */
+/** Formats a number as `12,345`. */
 export const count = (value: number): string => COUNT.format(value);
 
-/** `12,345 items`, `1 item`. */
+/** Formats a count as `12,345 items` or `1 item`. */
 export const formatCount = (value: number, one: string, many = `${one}s`): string =>
   `${COUNT.format(value)} ${value === 1 ? one : many}`;
 
-/** At most three significant digits: `12.3`. */
+/** Formats a number with at most three significant digits: `12.3`. */
 export const rate = (value: number): string => RATE.format(value);
 
-/** A share in percent. Only nothing is 0%, and only all is 100%. */
+/** Formats a fraction in percent. Only 0 is shown as 0%, and only all as 100%. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;
@@ -22,7 +22,7 @@ export function percent(part: number, whole: number): string {
   return `${value.toFixed(value % 1 === 0 ? 0 : 1)}%`;
 }
 
-/** `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
+/** Formats a duration: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 1) return '< 1 s';
@@ -35,8 +35,8 @@ export function duration(seconds: number): string {
   return `${Math.floor(hours / 24)} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;
 }
 
-/** A time of ISO 8601 in the time zone of the user: `22 Nov 2026, 17:02`. */
+/** Formats an ISO 8601 time in the user's time zone: `22 Nov 2026, 17:02`. */
 export const localTime = (iso: string): string => TIME.format(new Date(iso));
 
-/** Its day: `22 Nov 2026`. */
+/** Formats the day of a time: `22 Nov 2026`. */
 export const localDay = (iso: string): string => DAY.format(new Date(iso));

@@ -1,4 +1,4 @@
-/** Outlines on a grid of 16, drawn with the colour of the text. */
+/** Outlines on a 16 x 16 grid, drawn in the text colour. */
 const PATHS = {
   allow: 'M8 1.75a6.25 6.25 0 1 0 0 12.5a6.25 6.25 0 0 0 0-12.5M5.25 8.25l1.9 1.9L10.9 6.1',
   review: 'M8 2.25L14.5 13.5h-13zM8 6.5v3.25M8 11.6v.15',
@@ -33,7 +33,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A sign beside a word, never in place of one: hidden from screen readers. */
+/** An icon next to a word, never instead of one: hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">

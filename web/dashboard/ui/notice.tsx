@@ -15,11 +15,11 @@ interface Props {
   readonly tone?: Tone;
   readonly title: ComponentChildren;
   readonly children?: ComponentChildren;
-  /** `alert`: read out at once. */
+  /** `alert` is read out at once. */
   readonly role?: 'alert' | 'status';
 }
 
-/** Something to know, on the page. */
+/** A message on the page. */
 export function Notice({ tone = 'neutral', title, children, role }: Props) {
   return (
     <div class={`notice tone-${tone}`} role={role}>

@@ -3,7 +3,7 @@ interface Props {
   readonly label: string;
   /** From 0 to 1; null if unknown. */
   readonly share: number | null;
-  /** Does not move now. */
+  /** Whether it is not moving. */
   readonly still?: boolean;
 }
 

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A longer wait is explained. */
+/** After this many milliseconds, the wait is explained. */
 const SLOW_MS = 1500;
 
 interface SkeletonProps {
   readonly lines?: number;
-  /** Why it takes so long, if it does. */
+  /** Explanation of a long wait. */
   readonly slow?: string;
 }
 
-/** Stands where something is being loaded. */
+/** Placeholder while something is loading. */
 export function Skeleton({ lines = 3, slow }: SkeletonProps) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

@@ -20,7 +20,7 @@ const dismiss = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** Says something in passing, also to screen readers. `block`: it failed. */
+/** Shows a transient message, which screen readers announce. `block` means failure. */
 export function toast(message: string, tone: Toast['tone'] = 'neutral'): void {
   const id = ++lastId;
   toasts.value = [...toasts.value, { id, message, tone }].slice(-MAX_TOASTS);

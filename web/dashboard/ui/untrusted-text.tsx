@@ -3,18 +3,18 @@ import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { Button } from './button.tsx';
 import { count } from './format.ts';
 
-/** Longest name that is held at all: in the title of one that is cut. */
+/** Maximum length of a name in the title of a truncated one. */
 const MAX_TITLE = 1000;
 
 interface Props {
   readonly text: string;
-  /** In characters. */
+  /** Maximum length in characters. */
   readonly max?: number;
-  /** In the font of code: paths, ids, hashes. */
+  /** Uses a monospace font, for paths, ids, hashes. */
   readonly code?: boolean;
 }
 
-/** A string from a record or a file system: control and bidirectional characters are escaped, its length is bounded. */
+/** A string from a record or a file system: control and bidirectional characters are escaped, its length is limited. */
 export function UntrustedText({ text, max = 80, code = false }: Props) {
   const title = text.length > max ? escapeText(text, MAX_TITLE) : undefined;
   return (
@@ -24,10 +24,10 @@ export function UntrustedText({ text, max = 80, code = false }: Props) {
   );
 }
 
-/** The end of a path gives way only after all that is before it: the name of its file, of a long one the end. */
+/** Splits off the end of a path, which is truncated last: the file name, or the end of a long one. */
 const PATH = /^(.*?)([^/]{0,28})$/su;
 
-/** A path of a file: where it has no room, its beginning gives way before its end. */
+/** A file path. If space is short, its beginning is truncated before its end. */
 export function FilePath({ text }: { readonly text: string }) {
   const path = escapeText(text, MAX_TITLE);
   const [, start = '', end] = PATH.exec(path)!;
@@ -72,7 +72,7 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-/** An untrusted text that is cut if it is long, with a button that shows all of it. */
+/** An untrusted text that is truncated if it is long, with a button that shows all of it. */
 export function WholeUntrustedText({ text, max = 200 }: { readonly text: string; readonly max?: number }) {
   const [whole, setWhole] = useState(false);
   return (

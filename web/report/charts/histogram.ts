@@ -14,19 +14,19 @@ interface HistogramOptions {
   readonly label: string;
 }
 
-/** With counts further apart than this, the scale is logarithmic: people look for the rare ones. */
+/** If counts differ by more than this factor, the scale is logarithmic: readers look for the rare ones. */
 const MAX_LINEAR_RATIO = 50;
 
-/** Lowest value of a logarithmic scale. Below 1, a single item still has a height. */
+/** Lowest value of a logarithmic scale. It is below 1, so a single item still has a height. */
 const LOWEST = 0.5;
 
-/** Up to this many bins, there is a gap between bars. */
+/** Max number of bins with gaps between bars. */
 const MAX_BINS_WITH_GAPS = 60;
 
 const LEFT = 46;
 const RIGHT = 12;
 const BOTTOM = 22;
-/** Height of the label of a mark. Each is on a line of its own: marks may be close together. */
+/** Height of the label of a mark. Each has its own line, because marks may be close together. */
 const MARK_LINE = 13;
 
 const SECOND = 1000;
@@ -134,7 +134,7 @@ function timeStep(atLeast: number): number {
   return TIME_STEPS.find((step) => step >= atLeast) ?? niceStep(atLeast / DAY) * DAY;
 }
 
-/** A time in UTC, as exact as the step from one label to the next. */
+/** Formats a time in UTC, as precise as the step between labels. */
 function timeLabel(ms: number, step: number): string {
   const iso = new Date(ms).toISOString();
   if (step >= DAY) return iso.slice(0, 10);

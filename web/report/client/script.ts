@@ -1,4 +1,4 @@
-/** Makes the headings of tables buttons that sort their rows, and opens what is folded while the page is printed. */
+/** Turns table headings into buttons that sort the rows, and opens collapsed parts for printing. */
 
 for (const table of document.querySelectorAll<HTMLTableElement>('table[data-sortable]')) makeSortable(table);
 

@@ -3,7 +3,7 @@ import type { ReportItem } from '../../../src/report/html/report-data.ts';
 import { number } from '../format.ts';
 import { Name } from './name.tsx';
 
-/** The item's location, with a link to its file where a link is allowed. */
+/** The item's location, with a link to its file if a link is allowed. */
 export function ItemPlace({ item }: { readonly item: ReportItem }): JSX.Element {
   const { id, path, row, part, turn, file } = item;
   return (

@@ -6,7 +6,7 @@ interface Part {
   readonly children: ComponentChildren;
 }
 
-/** A part of the report that is folded on a screen, and open on paper. A link to `id` opens it. */
+/** A part of the report that is collapsed on a screen, and open on paper. A link to `id` opens it. */
 export function Fold({ id, title, children }: Part): JSX.Element {
   return (
     <details class="part">
@@ -18,7 +18,7 @@ export function Fold({ id, title, children }: Part): JSX.Element {
   );
 }
 
-/** A part of the report with a heading of its own. */
+/** A part of the report with its own heading. */
 export function Section({ id, title, children }: Part): JSX.Element {
   return (
     <section id={id} aria-labelledby={`${id}-title`}>

@@ -7,7 +7,7 @@ interface SharePart {
   readonly count: number;
 }
 
-/** Parts of a whole as one bar. Its numbers stand beside it, so it says nothing to a screen reader. */
+/** Parts of a whole as one bar. Its numbers are next to it, so it is hidden from screen readers. */
 export function ShareBar({
   parts,
   whole,

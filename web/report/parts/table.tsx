@@ -9,7 +9,7 @@ interface TableProps {
   readonly caption: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
-  /** A row of sums, which stays below the others. */
+  /** A row of totals, which stays below the others. */
   readonly total?: readonly Cell[] | undefined;
 }
 

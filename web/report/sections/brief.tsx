@@ -5,12 +5,12 @@ import { categoryLabel, formatCount, number, percent, time } from '../format.ts'
 import { Name } from '../parts/name.tsx';
 import { ShareBar } from '../parts/share-bar.tsx';
 
-/** Categories and guards that are named here; the folded parts have all of them. */
+/** Maximum categories and guards to name here; the collapsed parts have all of them. */
 const MOST_NAMED = 6;
 
 const DEMONSTRATION = 'the embedded demonstration guard';
 
-/** The first screen, for a reader who reads no further. Every share is one of all items, so they add up to 100%. */
+/** The first screen, for a reader who reads no further. Every percentage is of all items, so they add up to 100%. */
 export function Brief({ data }: { readonly data: ReportData }): JSX.Element {
   const { summary } = data;
   const { items, by_decision: by } = summary;
@@ -107,7 +107,7 @@ function NotJudged({ data }: { readonly data: ReportData }): JSX.Element {
   );
 }
 
-/** Limits that the numbers do not show: partly judged items, and content without a verdict of its own. */
+/** Limits that the numbers do not show: partly judged items, and content without its own verdict. */
 function describeLimits({ summary, trial }: ReportData): string[] {
   const lines: string[] = [];
   const { partial, judged_as_whole: whole, empty_sources: empty, skipped } = summary;

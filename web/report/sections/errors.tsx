@@ -7,7 +7,7 @@ import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
-/** Items that were not judged, one line a cause with its remedy; its files are folded below it. */
+/** Items that were not judged, one line per cause with its fix; its files are collapsed below it. */
 export function Errors({ data: { notJudged, summary } }: { readonly data: ReportData }): JSX.Element {
   return (
     <Section id="errors" title="What was not judged">
@@ -66,7 +66,7 @@ function Files({
   );
 }
 
-/** The types of the files that are not read, when there are more files than are listed. */
+/** The types of the unread files, if there are more files than listed. */
 function Kinds({ kinds }: { readonly kinds: ReportData['summary']['unsupported_files'] }): JSX.Element {
   return (
     <Table

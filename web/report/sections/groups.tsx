@@ -6,7 +6,7 @@ import { Fold } from '../parts/section.tsx';
 import { ShareBar } from '../parts/share-bar.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
 
-/** Flagged items by category, all of them. */
+/** All flagged items by category. */
 export function Categories({
   data: { categories, summary },
 }: {
@@ -46,7 +46,7 @@ export function Categories({
   );
 }
 
-/** The most frequent first, what has no category last. */
+/** The most frequent first, rows without a category last. */
 function byNumber(rows: readonly CategoryRow[]): CategoryRow[] {
   const flagged = ({ block, review, allow }: CategoryRow): number => block + review + allow;
   return rows.toSorted(
@@ -55,7 +55,7 @@ function byNumber(rows: readonly CategoryRow[]): CategoryRow[] {
   );
 }
 
-/** Outcomes by corpus or modality; the share is of the items of the row. */
+/** Outcomes by corpus or modality; percentages are of the items in the row. */
 export function Groups({
   title,
   first,

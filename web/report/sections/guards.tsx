@@ -5,7 +5,7 @@ import { Name } from '../parts/name.tsx';
 import { Fold } from '../parts/section.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
 
-/** Artifacts of a model that are listed. */
+/** Maximum artifacts of a model to list. */
 const MAX_ARTIFACTS = 50;
 
 function hasBinaryScores(

@@ -6,7 +6,7 @@ import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
-/** Categories of an item that are named. */
+/** Maximum categories to name per item. */
 const MAX_CATEGORIES = 3;
 
 /** The items to look at first. Content is never shown here. */

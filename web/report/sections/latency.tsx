@@ -7,9 +7,9 @@ import { Fold } from '../parts/section.tsx';
 import { Listed } from './items.tsx';
 
 const HEIGHT = 150;
-/** Fewer bars say less than their numbers. */
+/** With fewer bars, the numbers alone say more. */
 const MIN_BINS = 3;
-/** The course of a shorter run tells nothing. */
+/** Shorter runs show no meaningful course. */
 const MIN_SECONDS = 60;
 /** One drawing for wide windows and paper, one for narrow ones: the page shows the one that fits. */
 const WIDTHS = { wide: 760, narrow: 340 } as const;
@@ -22,7 +22,7 @@ const KINDS: readonly (readonly [kind: Kind, title: string, color: string])[] = 
   ['errors', 'Errors', 'unjudged'],
 ];
 
-/** How fast the run went, when something changed, and what took longest. */
+/** Speed of the run, times of changes, and the slowest items. */
 export function Latency({ data }: { readonly data: ReportData }): JSX.Element | null {
   const { rate, slow, summary } = data;
   if (rate === null && slow.length === 0) return null;

@@ -4,7 +4,7 @@ import { time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 import { Fold } from '../parts/section.tsx';
 
-/** Names the record behind the report. The report itself does not belong to the record. */
+/** Names the record behind the report. The report itself is not part of the record. */
 export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
   const { dir, manifestSha256, summary, files, version, madeAt, commands } = data;
   return (

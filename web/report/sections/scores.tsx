@@ -11,7 +11,7 @@ const WIDTH = 340;
 const HEIGHT = 150;
 const DECISIONS: readonly Decision[] = ['block', 'review', 'allow'];
 
-/** How the scores are spread, with the thresholds of the policy. */
+/** Distribution of the scores, with the thresholds of the policy. */
 export function Scores({ data: { scores, summary } }: { readonly data: ReportData }): JSX.Element | null {
   if (summary.verdicts === 0) return null;
   const categories = scores.categories.filter(({ category }) => (summary.by_category[category] ?? 0) > 0);

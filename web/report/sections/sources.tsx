@@ -6,7 +6,7 @@ import { Fold } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 import { Groups } from './groups.tsx';
 
-/** What each source held, and the files and columns that were not judged. */
+/** The contents of each source, and the files and columns that were not judged. */
 export function Sources({ data }: { readonly data: ReportData }): JSX.Element {
   const { without_header = [], fitted_headers, tables = [], skipped, empty_sources: empty } = data.summary;
   const left = Object.entries(skipped).slice(0, 20);

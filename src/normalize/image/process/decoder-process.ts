@@ -19,12 +19,12 @@ export type Decoded<W extends WantedForm> = W extends 'pixels'
     ? Picture
     : NormalImage;
 
-/** What any request results in. */
+/** The result of any request. */
 export type AnyDecoded = NormalImage | Pixels | Picture;
 
 /**
- * Messages between this process and a decoder. The decoder reports `ready` once. Then, for one image at a time: `decode`
- * is sent, the decoder reports how much memory it `needs` and waits for `proceed`, and answers with `done`.
+ * Messages between this process and a decoder. The decoder reports `ready` once. Then, for one image at a time: this
+ * process sends `decode`, the decoder reports how much memory it `needs`, waits for `proceed`, and answers with `done`.
  */
 export type ToDecoder =
   | { readonly kind: 'decode'; readonly bytes: Buffer; readonly wanted: WantedForm }
@@ -36,7 +36,7 @@ export type FromDecoder =
   | {
       readonly kind: 'done';
       readonly result: AnyDecoded | ItemError;
-      /** Processor time that the process has used since it started. */
+      /** Processor time used by the process since its start. */
       readonly processorMs: number;
     };
 
@@ -81,8 +81,8 @@ interface DecoderOptions {
 }
 
 /**
- * A process that decodes images, one at a time. Not a thread, because a crash ends the whole process, and only a process
- * can be killed when it hangs. While idle, it does not keep its parent alive.
+ * A process that decodes images, one at a time. It is not a thread, because a crash ends the whole process, and only a
+ * process can be killed when it hangs. While idle, it does not keep its parent alive.
  */
 export class DecoderProcess {
   readonly #child: ChildProcess;
@@ -146,8 +146,9 @@ export class DecoderProcess {
   }
 
   /**
-   * Returns the requested form of an image, or its item error, including `MEDIA_TOO_LARGE` for too much processor time and
-   * `TIMEOUT`. If the decoder dies, because of the image or not, returns `died`. Never rejects. One image at a time.
+   * Decodes an image to the requested form, or returns its item error, including `MEDIA_TOO_LARGE` for too much
+   * processor time and `TIMEOUT`. If the decoder dies, for whatever reason, returns `died`. Never rejects. One image at
+   * a time.
    */
   decode<W extends WantedForm>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
     return new Promise((resolve) => {
@@ -168,7 +169,7 @@ export class DecoderProcess {
     });
   }
 
-  /** Kills the process, and with it an image in progress. */
+  /** Kills the process, including any image in progress. */
   async kill(): Promise<void> {
     this.#keepAlive(true); // this process must not exit before `#ended` settles
     this.#child.kill('SIGKILL');
@@ -236,7 +237,7 @@ export class DecoderProcess {
     }
   }
 
-  /** A crash before the image was sent says nothing about the image. */
+  /** The result when the process ends. A crash before the image was sent says nothing about the image. */
   #endedBy(signal: NodeJS.Signals | null): { readonly died: ItemError } {
     return {
       died:

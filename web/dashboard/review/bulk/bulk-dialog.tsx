@@ -19,7 +19,7 @@ interface BulkDialogProps {
   readonly close: () => void;
 }
 
-/** A decision on all open items of the list: what it would change comes first, then a confirmation. */
+/** A decision on all open items of the list: first a preview of the changes, then a confirmation. */
 export function BulkDialog({ reviewing, close }: BulkDialogProps) {
   const { list, run } = reviewing;
   // The items of the preview are decided, even if the list changes in between.
@@ -114,7 +114,7 @@ export function BulkDialog({ reviewing, close }: BulkDialogProps) {
   );
 }
 
-/** Items that are decided, and items that are left alone. */
+/** Numbers of items that will be decided, and that are left unchanged. */
 function Preview({ items: { rows, restricted, beyond } }: { readonly items: BulkItems }) {
   const ended = (ending: string): number => rows.filter(({ decision }) => decision === ending).length;
   const unjudged = rows.filter(({ decision }) => decision === null).length;

@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Progress } from '../../ui/progress.tsx';
 import type { Bulk } from './bulk.ts';
 
-/** How far a decision on many items is; when it is saved, the way back. */
+/** Progress of a bulk decision; once saved, a way to undo it. */
 export function BulkNotice({ bulk }: { readonly bulk: Bulk }) {
   const state = bulk.state.value;
   if (state.kind === 'none') return null;

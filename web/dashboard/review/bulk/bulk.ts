@@ -5,7 +5,7 @@ import type { Decision } from '../../../../src/domain/outcome.ts';
 import { lookAt } from '../../item/reveals.ts';
 import { fetchItems, apiErrorMessage, postReviews } from '../review-api.ts';
 
-/** Items that can be decided at once. */
+/** Maximum items to decide at once. */
 export const MAX_AT_ONCE = 5000;
 
 /** Limits of the API. */
@@ -18,15 +18,15 @@ export type BulkChoice = Decision | 'agree';
 /** Items of a bulk decision, in corpus order. */
 export interface BulkItems {
   readonly rows: readonly ItemRow[];
-  /** Number of restricted items among the loaded ones: each needs a decision of its own. */
+  /** Number of restricted items among the loaded ones: each needs a separate decision. */
   readonly restricted: number;
-  /** Open items beyond those. */
+  /** Number of open items beyond the loaded ones. */
   readonly beyond: number;
 }
 
-/** The open items that pass a filter. Items with a review are left as they are. */
+/** Loads the open items that pass a filter. Items with a review are left unchanged. */
 export async function bulkItems(run: string, filter: ItemFilter, signal: AbortSignal): Promise<BulkItems> {
-  // Decisions of others move items between pages meanwhile: some may be missing, none appears twice.
+  // Other reviewers' decisions may move items between pages: some may be missing, none appears twice.
   const found = new Map<number, ItemRow>();
   let total = 0;
   const { review } = filter;
@@ -61,13 +61,13 @@ export type BulkState =
   | {
       readonly kind: 'saved' | 'undone';
       readonly items: number;
-      /** Items that were left alone, because they were reviewed or restricted meanwhile. */
+      /** Items left unchanged because they were reviewed or restricted in the meantime. */
       readonly left: number;
       /** Why it ended early; null if it did not. */
       readonly problem: string | null;
     };
 
-/** A decision on many items. It goes on when its page is left, and can be taken back until the next one. */
+/** A decision on many items. It continues when its page is left, and can be undone until the next one. */
 export class Bulk {
   readonly #run: string;
   readonly #onSaved: (reviews: readonly SavedReview[]) => void;
@@ -92,7 +92,7 @@ export class Bulk {
     await this.#save(items, note, false);
   }
 
-  /** Makes the items open again, but for those that somebody has reviewed since. */
+  /** Reopens the items, except those that somebody has reviewed since. */
   async undo(): Promise<void> {
     const items = this.#saved.map(({ seq, number: after }): ReviewRequest => ({
       seq,

@@ -14,7 +14,7 @@ const SORTS: readonly (readonly [ItemSort, string])[] = [
   ['corpus', 'In corpus order'],
 ];
 
-/** Delay from the last key to the search. */
+/** Delay between the last key and the search, in milliseconds. */
 const TYPING_MS = 250;
 
 /** Limit of the API. */
@@ -25,15 +25,15 @@ interface FilterBarProps {
   readonly search: RefObject<HTMLInputElement | null>;
   readonly open: boolean;
   readonly toggle: () => void;
-  /** Asks for a decision on all items that are found. */
+  /** Starts a decision on all items found. */
   readonly decideAll: () => void;
   /** The choice between list and grid. */
   readonly views: ComponentChildren;
-  /** How far people are. */
+  /** Review progress. */
   readonly reviewed: ComponentChildren;
 }
 
-/** The search, the order, and the way to the filters. */
+/** The search, the order, and the button for the filters. */
 export function FilterBar({ list, search, open, toggle, decideAll, views, reviewed }: FilterBarProps) {
   const typing = useRef(0);
   useEffect(() => () => clearTimeout(typing.current), []);

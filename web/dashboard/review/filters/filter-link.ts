@@ -2,17 +2,17 @@ import type { ItemFilter } from '../../../../src/dashboard/api/items.ts';
 import { NO_FILTER, type ItemSort } from '../place.ts';
 
 /**
- * A filter in the address, behind the `#`, which browsers send nowhere: to be kept as a bookmark, or given to a colleague.
- * Searches and names of corpora are left out, since they may be content.
+ * A filter in the address, after the `#`, which browsers do not send: for bookmarks and for sharing. Searches and names
+ * of corpora are omitted, since they may be content.
  */
 
 const LISTS = ['decisions', 'categories', 'modalities', 'errorCodes'] as const;
 const SCORES = ['minScore', 'maxScore'] as const;
 const DEFAULT_SORT: ItemSort = 'severity';
-/** Longer addresses are not ours. */
+/** Maximum length: longer addresses are not ours. */
 const MAX_CHARS = 2000;
 
-/** `#decisions=review,block&sort=open`; empty for the whole list in its usual order. */
+/** Formats a filter such as `#decisions=review,block&sort=open`; empty for the whole list in its usual order. */
 export function formatFilterHash(filter: ItemFilter, sort: ItemSort): string {
   const parts = new URLSearchParams();
   for (const key of LISTS) if (filter[key].length > 0) parts.set(key, filter[key].join(','));
@@ -23,7 +23,7 @@ export function formatFilterHash(filter: ItemFilter, sort: ItemSort): string {
   return parts.size === 0 ? '' : `#${parts.toString().replaceAll('%2C', ',')}`;
 }
 
-/** Filter and order in an address; null if there are none. The server validates them. */
+/** Parses filter and order from an address; null if there are none. The server validates them. */
 export function parseFilterHash(
   hash: string,
 ): { readonly filter: ItemFilter; readonly sort: ItemSort } | null {

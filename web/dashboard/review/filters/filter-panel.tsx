@@ -26,7 +26,7 @@ interface GroupProps<T extends string> {
   readonly choose: (chosen: T[]) => void;
 }
 
-/** A group of checkboxes. Choices that would find nothing are left out, unless they are chosen. */
+/** A group of checkboxes. Choices that would find nothing are omitted, unless they are selected. */
 function Group<T extends string>({ title, choices, chosen, choose }: GroupProps<T>) {
   const shown = choices.filter(({ value, items }) => items > 0 || chosen.includes(value));
   if (shown.length === 0) return null;

@@ -9,7 +9,7 @@ import type { ReviewList } from '../review-list.ts';
 /** Limit of the API. */
 const MAX_HITS = 1000;
 
-/** Finds items by what is in their texts, among those that pass the other filters. What was looked for is kept nowhere. */
+/** Finds items by their texts, among those that pass the other filters. Search terms are not stored. */
 export function TextSearch({ list }: { readonly list: ReviewList }) {
   const input = useRef<HTMLInputElement>(null);
   const state = useSignal<'idle' | 'searching' | { readonly failed: string }>('idle');

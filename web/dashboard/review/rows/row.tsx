@@ -6,17 +6,17 @@ import { localTime } from '../../ui/format.ts';
 import { ItemPlace, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Number of categories that a row names. Further ones are only counted. */
+/** Maximum categories to name in a row. Further ones are only counted. */
 const MAX_CATEGORIES = 3;
 
-/** Characters of a reviewer's name that a row shows. */
+/** Maximum characters of a reviewer's name in a row. */
 const MAX_NAME = 12;
 
 export const idOf = (row: ItemRow): string => `row-${row.seq}`;
 
 export interface RowProps {
   readonly row: ItemRow;
-  /** Whether its review is being saved, or was not saved. */
+  /** Whether its review is being saved, or saving failed. */
   readonly saving: boolean;
   readonly failed: boolean;
   readonly position: number;
@@ -91,7 +91,7 @@ export function Why({ row }: { readonly row: ItemRow }) {
   );
 }
 
-/** The review of an item, or how far its saving is. */
+/** The review of an item, or the state of saving it. */
 export function ReviewState({
   row: { review, score },
   saving,

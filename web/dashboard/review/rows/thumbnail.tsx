@@ -9,16 +9,16 @@ import { type FetchMedia, useMedia } from '../../item/use-media.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { fetchThumbnail } from '../review-api.ts';
 
-/** The preview that a tile can show of an item; null if it only names the item's type. */
+/** The preview that a tile can show of an item; null if it only shows the item's type. */
 export function previewKind({ content }: RunDetail, row: ItemRow): 'image' | 'text' | null {
   if (!content.readable || row.restricted || row.error_code !== null || row.modality === 'audio') return null;
   return row.modality;
 }
 
-/** Thumbnails that are asked for at a time: a browser has six connections to a server. */
+/** Maximum concurrent thumbnail requests: a browser has six connections to a server. */
 const MAX_ASKED = 2;
 let asked = 0;
-/** The tiles in sight, and those that were. */
+/** Requests of tiles that are or were in sight. */
 const waiting: (() => void)[] = [];
 
 async function inTurn(run: string, seq: number, revealed: boolean, signal: AbortSignal): Promise<Blob> {
@@ -70,7 +70,7 @@ export function Thumbnail({ run, seq, clear }: ThumbnailProps) {
   );
 }
 
-/** The beginning of an item's text, on request only: until then lines that stand for it, since nothing of it is read. */
+/** The beginning of an item's text, on request only. Until then it shows placeholder lines, since no text is read. */
 export function TextTile({ run, seq, clear }: ThumbnailProps) {
   if (clear) return <Beginning run={run} seq={seq} />;
   return (
@@ -80,7 +80,7 @@ export function TextTile({ run, seq, clear }: ThumbnailProps) {
   );
 }
 
-/** Characters that a tile has room for. */
+/** Maximum characters of a text on a tile. */
 const MAX_BEGINNING = 200;
 
 function Beginning({ run, seq }: Pick<ThumbnailProps, 'run' | 'seq'>) {
@@ -96,7 +96,7 @@ function previewText(content: ItemContent): string {
   return content.kind === 'unavailable' ? content.message : '';
 }
 
-/** The item's type, shown in place of a picture. */
+/** The item's type, shown instead of an image. */
 export function Kind({ icon, words }: { readonly icon: IconName; readonly words: string }) {
   return (
     <span class="tile-kind">

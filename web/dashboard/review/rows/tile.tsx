@@ -11,11 +11,11 @@ import { Kind, previewKind, TextTile, Thumbnail } from './thumbnail.tsx';
 
 interface TileProps extends RowProps {
   readonly run: RunDetail;
-  /** Whether its image is shown without blur, or the beginning of its text. */
+  /** Whether its image is shown without blur, or the beginning of its text is shown. */
   readonly clear: boolean;
 }
 
-/** An item as a tile of the grid: a blurred thumbnail, the beginning of a text item, anything else as what it is. */
+/** An item as a tile of the grid: a blurred thumbnail, the beginning of a text item, or just the item's type. */
 export function Tile({ run, clear, ...props }: TileProps) {
   const { row } = props;
   const preview = previewKind(run, row);
@@ -23,7 +23,7 @@ export function Tile({ run, clear, ...props }: TileProps) {
     <div {...toOption(props)} class="tile">
       <span class="tile-picture">
         {preview === 'image' ? (
-          // By key: until the clear image is there, the blurred one must not stand as clear.
+          // The key ensures that the blurred image is not shown as clear until the clear one has loaded.
           <Thumbnail key={String(clear)} run={run.run} seq={row.seq} clear={clear} />
         ) : preview === 'text' ? (
           <TextTile run={run.run} seq={row.seq} clear={clear} />
@@ -52,7 +52,7 @@ interface RevealTileProps {
   /** The selected item. */
   readonly row: ItemRow | undefined;
   readonly run: RunDetail;
-  /** Items that are shown without blur. */
+  /** Items shown without blur. */
   readonly cleared: Signal<ReadonlySet<number>>;
 }
 

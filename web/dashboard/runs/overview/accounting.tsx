@@ -12,7 +12,7 @@ interface Props {
   readonly summary: Summary;
 }
 
-/** Judged and unjudged items, with equal space, and what to do next. Together they are all items. */
+/** Judged and unjudged items, which add up to all items, with equal space, and the next steps. */
 export function Accounting({ run, summary: { items, verdicts, errors } }: Props) {
   const { by_decision: decisions, guards } = run;
   return (

@@ -4,7 +4,7 @@ import { count, formatCount } from '../../ui/format.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import type { Summary } from './accounting.tsx';
 
-/** Categories outside the taxonomy that are shown by name. */
+/** Maximum categories outside the taxonomy to show by name. */
 const MAX_ROWS = 30;
 
 interface Row {

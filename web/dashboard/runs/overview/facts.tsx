@@ -7,7 +7,7 @@ import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { formatCount, duration, localTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Sources and guards that are listed; the report has all. */
+/** Maximum sources and guards to list; the report has all. */
 const MAX_LISTED = 10;
 const MAX_PATH = 160;
 const MAX_REASON = 300;

@@ -9,7 +9,7 @@ import { Categories } from './categories.tsx';
 import { RunFacts } from './facts.tsx';
 import { ToFix } from './to-fix.tsx';
 
-/** The decisions of a run that is not finished. */
+/** The decisions of an unfinished run. */
 function soFar({ progress: { judged, review, block } }: RunDetail): RunDetail['by_decision'] {
   return { allow: judged - review - block, review, block };
 }
@@ -47,7 +47,7 @@ export function Overview({ run }: { readonly run: RunDetail }) {
   );
 }
 
-/** How far a run is, with the numbers that it consists of. */
+/** Progress of a run, with its numbers. */
 function ProgressPanel({ run }: { readonly run: RunDetail }) {
   const { judged, review, block, errors } = run.progress;
   const pace = paceWords(run);

@@ -14,7 +14,9 @@ interface Props {
   readonly causes: readonly NotJudged[];
 }
 
-/** The causes of unjudged items, one line each with its remedy. Folded below a cause: its files without any verdict. */
+/**
+ * The causes of unjudged items, one line each with its fix. Below a cause, collapsed: its files without any verdict.
+ */
 export function ToFix({ run, causes }: Props) {
   const { value, error } = useLoad(run.run, (signal) => filesToFix(run.run, signal));
   return (
@@ -44,7 +46,7 @@ export function ToFix({ run, causes }: Props) {
 interface CauseProps {
   readonly run: string;
   readonly cause: NotJudged;
-  /** Undefined until they are known. */
+  /** Undefined until loaded. */
   readonly files: readonly FileToFix[] | undefined;
 }
 
