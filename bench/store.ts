@@ -12,10 +12,10 @@ import { figure } from './harness/figures.ts';
 
 const ROWS = 1_000_000;
 const ROUNDS = 3;
-/** Verdicts per shard; below, shards that are committed concurrently, as in a run. */
+/** Verdicts per shard, and shards that are committed concurrently, as in a run. */
 const SHARD = 256;
 const SHARDS = 16;
-/** Every n-th verdict is flagged, and has scores for all categories. */
+/** Every fifth verdict is flagged, and has scores for all categories. */
 const FLAGGED_EVERY = 5;
 
 const MODEL = makeFingerprint([['model', '1'.repeat(64)]])!;

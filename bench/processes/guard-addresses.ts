@@ -1,4 +1,4 @@
-/** Where a guard listens. */
+/** Addresses of a guard. */
 export interface GuardAddresses {
   /** `grpc://host:port` */
   readonly grpc: string;

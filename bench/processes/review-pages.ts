@@ -13,10 +13,10 @@ import { median } from '../harness/figures.ts';
 
 /** In milliseconds, as users experience them; `cold` includes building the index, all others are medians. */
 export interface PageTimes {
-  /** From the navigation to the first rows. */
+  /** Time from the navigation to the first rows. */
   readonly cold: number;
   readonly warm: number;
-  /** From the choice of a filter to its rows. */
+  /** Time from the choice of a filter to its rows. */
   readonly filtered: number;
   /** From a slider step to its effect, including the 100 ms that the page waits for more steps. */
   readonly slider: number;

@@ -28,7 +28,7 @@ interface AppOptions extends Pick<FastifyServerOptions, 'bodyLimit' | 'exposeHea
     reply: FastifyReply,
     allowed: readonly string[],
   ) => FastifyReply;
-  /** Adds routes, hooks and body parsers, of which there are none by default. */
+  /** Adds routes, hooks and body parsers; there are no parsers by default. */
   readonly addRoutes: (app: FastifyInstance) => void | Promise<void>;
 }
 

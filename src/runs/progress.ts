@@ -66,7 +66,7 @@ export class StageCounts {
     this.#beingJudged += items.length;
   }
 
-  /** Counts a shard of which each item has an outcome. */
+  /** Counts a shard whose items all have an outcome. */
   judged({ shard }: ShardResult): void {
     this.#beingJudged -= shard.items.length;
     this.#waitingForCommit += shard.items.length;

@@ -2,7 +2,7 @@ import type { LogFields, LogFormat, Say } from '../domain/say.ts';
 import { escapeLine, toPrintableJson } from '../domain/text/escape-text.ts';
 import { displayWidth, truncateToWidth } from '../domain/text/characters.ts';
 
-/** Where text is written: stdout or stderr of a process. */
+/** Destination of text: stdout or stderr of a process. */
 interface TextTarget {
   write(text: string): unknown;
   readonly isTTY?: boolean;

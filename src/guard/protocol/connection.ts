@@ -31,7 +31,7 @@ export interface ReadyGuard {
   readonly maxBatchSize: number;
   /** Model instances that the server declares; null if it declares none. */
   readonly instances: number | null;
-  /** Limit of rows in flight. Created anew for each period of use. */
+  /** Limit of rows in flight. A new one is created for each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(requestKind: RequestKind): boolean;
   /** Whether it is still ready, by a check that judges nothing. Works without `this`. */

@@ -18,7 +18,7 @@ interface OnFinishInput {
   readonly env: NodeJS.ProcessEnv;
   /** Variables that tell the command about the run. */
   readonly about: Readonly<Record<`GUARDSWEEP_${string}`, string>>;
-  /** What the command reads from stdin. */
+  /** Input for the command's stdin. */
   readonly input: string;
   /** Aborted to kill the command. */
   readonly signal: AbortSignal;

@@ -51,7 +51,7 @@ async function namesIn(runDir: string, folder: string): Promise<string[]> {
   }
 }
 
-/** Who purges, and when. */
+/** Author and time of a purge. */
 export interface PurgeBy {
   /** The user, or the schedule. */
   readonly by: string;

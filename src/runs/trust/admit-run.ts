@@ -19,7 +19,7 @@ interface AdmitOptions {
   readonly keyFile: string | null;
   /** The user trusts the run although it was not created here. */
   readonly trusted: boolean;
-  /** What is done with the corpora of the run: its guards judge them, or they are copied for the user. */
+  /** How the corpora of the run are used: its guards judge them, or they are copied for the user. */
   readonly work: 'judge' | 'export';
   /** Takes one line of text. */
   readonly say: (line: string) => void;

@@ -50,7 +50,7 @@ export async function supersededOr(error: unknown, runDir: string, epoch: number
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** Avoids the promise of `lstat`: nearly every call ends in an error, for which that collects a stack. */
+/** Avoids `lstat` with promises: nearly every call ends in an error, and promises collect a stack for each. */
 function isTaken(runDir: string, epoch: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     lstat(join(runDir, RUN_FILES.log, commitsName(epoch)), (error) => {
