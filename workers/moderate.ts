@@ -36,7 +36,9 @@ export interface ModerateOptions {
   readonly roots: ReadonlyMap<string, string>;
   /** Shards judged concurrently per lane. */
   readonly concurrency: number;
-  /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
+  /**
+   * Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others.
+   */
   readonly lockMs: number;
   /** Null if metrics are not served. */
   readonly metrics: MetricsAddress | null;

@@ -7,7 +7,10 @@ interface SchedulerMetrics {
   readonly purgeFailed: (name: string) => void;
 }
 
-/** A scheduler's metrics for each schedule: last success, status of the last run, next time, skipped times, failed purges. */
+/**
+ * A scheduler's metrics for each schedule: last success, status of the last run, next time, skipped times, failed
+ * purges.
+ */
 export function schedulerMetrics(view: () => Promise<readonly ScheduleView[]>): SchedulerMetrics {
   const metrics = new Metrics();
   metrics.gaugesBy({

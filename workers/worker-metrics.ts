@@ -18,8 +18,8 @@ interface WorkerMetrics {
 }
 
 /**
- * A worker's metrics: items by outcome, shard and batch fill, work in flight, retries by cause, guard state and guard idle
- * time.
+ * A worker's metrics: items by outcome, shard and batch fill, work in flight, retries by cause, guard state and guard
+ * idle time.
  */
 export function workerMetrics(pool: GuardPool): WorkerMetrics {
   const metrics = new Metrics();

@@ -65,7 +65,9 @@ function change(before: Measured, after: Measured): string {
   return after.lowest > before.highest ? 'higher' : 'no';
 }
 
-/** Reads a results file, relative to the user's folder. Failure('usage') when it cannot be read, or is something else. */
+/**
+ * Reads a results file, relative to the user's folder. Failure('usage') when it cannot be read, or is something else.
+ */
 export async function readResults(path: string): Promise<ComparedResults> {
   try {
     return RESULTS.parse(JSON.parse(await readFile(resolve(process.env['INIT_CWD'] ?? '.', path), 'utf8')));

@@ -1,6 +1,6 @@
 /**
- * Opens the review list of the run directory in `process.argv[2]`, with its index in the folder in `process.argv[3]`, and
- * prints ReviewTimes as JSON.
+ * Opens the review list of the run directory in `process.argv[2]`, with its index in the folder in `process.argv[3]`,
+ * and prints ReviewTimes as JSON.
  */
 import { mkdtemp, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -30,8 +30,8 @@ type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
 };
 
 /**
- * Checks the tokens in an environment and returns a function that connects to the guards. Throws Failure('usage') if the
- * token for a guard must not be sent to it.
+ * Checks the tokens in an environment and returns a function that connects to the guards. Throws Failure('usage') if
+ * the token for a guard must not be sent to it.
  */
 export function guardOpener(config: Opening, env: NodeJS.ProcessEnv): OpenGuards {
   const token = guardToken(env, config.guards, config.namedByUser);

@@ -29,8 +29,8 @@ export interface MetricsServer {
 export type Readiness = Readonly<Record<string, () => boolean | Promise<boolean>>>;
 
 /**
- * Serves metrics in the text format of Prometheus under `/metrics`, and the health of the process: `/healthz` while it runs,
- * `/readyz` while it has what it needs. Failure('usage') when the port cannot be bound.
+ * Serves metrics in the text format of Prometheus under `/metrics`, and the health of the process: `/healthz` while it
+ * runs, `/readyz` while it has what it needs. Failure('usage') when the port cannot be bound.
  */
 export async function serveMetrics(
   registry: Registry,

@@ -7,7 +7,10 @@ import { assertFree, destinationOf } from '../report/export/destination.ts';
 
 /** The clean rows requested with `exportClean`. */
 export interface CleanRows {
-  /** Absolute paths: the clean rows (null if the source is a single file that was refused), and the list of the others with the reasons. */
+  /**
+   * Absolute paths: the clean rows (null if the source is a single file that was refused), and the list of the others
+   * with the reasons.
+   */
   readonly out: string | null;
   readonly rejected: string;
   readonly rows: { readonly kept: number; readonly rejected: number };

@@ -54,7 +54,10 @@ export interface EndedRun {
   /** The run directory, absolute. */
   readonly dir: string;
   readonly summary: Summary;
-  /** `complete`: everything was judged. `gate`: a gate tripped. `not-judged`: some items have no verdict, or there are no items. `incomplete`: items are missing from the record. */
+  /**
+   * `complete`: everything was judged. `gate`: a gate tripped. `not-judged`: some items have no verdict, or there are
+   * no items. `incomplete`: items are missing from the record.
+   */
   readonly end: 'complete' | 'gate' | 'not-judged' | 'incomplete';
   /** The exit status of `guardsweep enqueue`: 0, 1, 3 or 5. */
   readonly exitStatus: number;

@@ -289,8 +289,8 @@ interface Working {
 }
 
 /**
- * Starts a program, and kills it when `work` is over, when it exceeds its time limit, and on abort. Throws the errors of
- * `work` and the reason of an abort. No process is left running in any case.
+ * Starts a program, and kills it when `work` is over, when it exceeds its time limit, and on abort. Throws the errors
+ * of `work` and the reason of an abort. No process is left running in any case.
  */
 export async function withFfmpeg<T>(
   { start, time, signal }: Running,

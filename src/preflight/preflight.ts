@@ -203,7 +203,10 @@ async function recognise(
   }
 }
 
-/** Counts the items of a file. Only the beginning of a large table is read; `scale` is the size of the file relative to that. */
+/**
+ * Counts the items of a file. Only the beginning of a large table is read; `scale` is the size of the file relative to
+ * that.
+ */
 async function countItems(
   source: SourceSnapshot,
   config: RunConfig,

@@ -58,7 +58,8 @@ export class CorpusAccounts {
   }
 
   /**
-   * `itemsBySource` is from the closing line of pass 1. Failure('internal') when its length is not the number of sources.
+   * `itemsBySource` is from the closing line of pass 1. Failure('internal') when its length is not the number of
+   * sources.
    */
   static async open(
     sourcesPath: string,

@@ -38,7 +38,10 @@ export interface ContractOptions {
 const OUTPUTS_ARTIFACT = 'lite-outputs';
 const ALL_SCORES = 'all category scores for every content';
 
-/** Implements the guard's contract on a probe: validates requests, fails bad ones individually, encodes verdicts and hashes. */
+/**
+ * Implements the guard's contract on a probe: validates requests, fails bad ones individually, encodes verdicts and
+ * hashes.
+ */
 export class ContractModel implements Model {
   readonly version: string;
   readonly #probe: Probe;

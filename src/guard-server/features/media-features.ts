@@ -87,7 +87,9 @@ function samplesOfNormalForm(wav: Buffer): Float32Array | null {
   return samples;
 }
 
-/** RIFF/WAVE header (Multimedia Programming Interface and Data Specifications 1.0) with exactly one `fmt ` and `data`. */
+/**
+ * RIFF/WAVE header (Multimedia Programming Interface and Data Specifications 1.0) with exactly one `fmt ` and `data`.
+ */
 function hasNormalHeader(wav: Buffer): boolean {
   return (
     wav.toString('latin1', 0, 4) === 'RIFF' &&

@@ -38,8 +38,8 @@ function carriesToken(metadata: Metadata, token: string): boolean {
 const TOLERANCE_MS = 1000;
 
 /**
- * Keeps a call whose deadline is more than 2^31 ms away, which clients send to wait as long as it takes.
- * TRAP: grpc-js keeps 32 bits of the remaining time. A negative value would end the call at once with DEADLINE_EXCEEDED.
+ * Keeps a call whose deadline is more than 2^31 ms away, which clients send to wait as long as it takes. TRAP: grpc-js
+ * keeps 32 bits of the remaining time. A negative value would end the call at once with DEADLINE_EXCEEDED.
  */
 function ignoreDistantDeadline(call: ServerInterceptingCallInterface): void {
   if (Number(call.getDeadline()) > Date.now() - TOLERANCE_MS) return;

@@ -41,7 +41,10 @@ export function inferenceDefinition(): ServiceDefinition {
   return service;
 }
 
-/** The handlers of `inference.GRPCInferenceService`. Calls without a handler end with UNIMPLEMENTED, which names the method. */
+/**
+ * The handlers of `inference.GRPCInferenceService`. Calls without a handler end with UNIMPLEMENTED, which names the
+ * method.
+ */
 export function inferenceService(
   service: GuardService,
   streams: ModerationStreams,

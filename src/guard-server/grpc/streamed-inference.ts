@@ -16,8 +16,8 @@ interface Pending {
 }
 
 /**
- * Triton's ordinary streamed inference: a reply for each request, in the order of the requests. An error is a reply with
- * `error_message` and no tensors; the call goes on. It ends when the client has ended and everything is answered.
+ * Triton's ordinary streamed inference: a reply for each request, in the order of the requests. An error is a reply
+ * with `error_message` and no tensors; the call goes on. It ends when the client has ended and everything is answered.
  */
 export class StreamedInference implements StreamCall {
   readonly #call: StreamInferCall;

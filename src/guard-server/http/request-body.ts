@@ -10,8 +10,9 @@ import { invalidRequest, shortened } from '../contract/request-error.ts';
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the body of a request and decompresses gzip and deflate. Rejects with HttpError: 413 for more than MAX_BODY_BYTES,
- * 415 for another encoding, 400 for invalid compressed data. Rejects with any error when the client has disconnected.
+ * Reads the body of a request and decompresses gzip and deflate. Rejects with HttpError: 413 for more than
+ * MAX_BODY_BYTES, 415 for another encoding, 400 for invalid compressed data. Rejects with any error when the client has
+ * disconnected.
  */
 export async function readDecompressedBody(request: IncomingMessage): Promise<Buffer> {
   const decoder = createDecoder(request.headers['content-encoding']);

@@ -5,7 +5,9 @@ import { join, sep } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { NORMALIZATION } from '../../domain/normalization.ts';
 
-/** Paths of the files that come with the package (`training/image-model/make.mjs`). Nothing is downloaded at run time. */
+/**
+ * Paths of the files that come with the package (`training/image-model/make.mjs`). Nothing is downloaded at run time.
+ */
 export interface ModelFiles {
   /** CommonJS module: the parts of TensorFlow.js that run the network. */
   readonly code: string;

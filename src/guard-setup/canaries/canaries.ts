@@ -21,7 +21,10 @@ export class Canaries implements ModelCheck {
     this.#set = set;
   }
 
-  /** See `ModelCheck.check`. A modality without canaries passes. Failure('service') when the answers show that the guard cannot be trusted. */
+  /**
+   * See `ModelCheck.check`. A modality without canaries passes. Failure('service') when the answers show that the guard
+   * cannot be trusted.
+   */
   async check(
     guard: CheckedGuard,
     { endpoint, modality }: { readonly endpoint: string; readonly modality: Modality },
@@ -78,9 +81,9 @@ function faultOfOwn(answers: readonly CanaryAnswer[]): string | null {
 }
 
 /**
- * The fault in the answers to the built-in canaries of one modality; null if there is none. A guard may disagree with some
- * of them, but one that passes everything or flags everything judges nothing. Refusals count neither way: a guard that
- * refuses everything lets nothing pass either.
+ * The fault in the answers to the built-in canaries of one modality; null if there is none. A guard may disagree with
+ * some of them, but one that passes everything or flags everything judges nothing. Refusals count neither way: a guard
+ * that refuses everything lets nothing pass either.
  */
 function faultOfBuiltIn(answers: readonly CanaryAnswer[]): string | null {
   const judged = (expected: Expected): readonly CanaryAnswer[] =>

@@ -57,8 +57,8 @@ export class GuardHealth {
   }
 
   /**
-   * Whether nothing has been answered since a request timed out. The guard may still be working on that request although
-   * its call has ended, and anything sent now would wait behind it.
+   * Whether nothing has been answered since a request timed out. The guard may still be working on that request
+   * although its call has ended, and anything sent now would wait behind it.
    */
   get isDoubted(): boolean {
     return this.#isDoubted;

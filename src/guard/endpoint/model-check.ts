@@ -7,7 +7,8 @@ import { NotUsable } from '../protocol/not-usable.ts';
 export interface ModelCheck {
   /**
    * Resolves with the id of the fingerprint that the guard had before and after its answers; null for a guard that
-   * reports none. Rejects with `NotUsable` when the guard did not answer, a Failure when it must not judge, or the signal's reason.
+   * reports none. Rejects with `NotUsable` when the guard did not answer, a Failure when it must not judge, or the
+   * signal's reason.
    */
   check(
     guard: CheckedGuard,

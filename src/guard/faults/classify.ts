@@ -44,8 +44,8 @@ const OVER_LIMIT = /^Received message (larger than max|that decompresses to a si
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /**
- * Classifies a gRPC status and its message. `hasStarted`: the guard had started to reply, so a message over the size limit
- * was its reply and not our request.
+ * Classifies a gRPC status and its message. `hasStarted`: the guard had started to reply, so a message over the size
+ * limit was its reply and not our request.
  */
 export function classifyGrpc(code: number, text: string, hasStarted = false): Fault {
   const details = text.slice(0, MAX_TEXT);

@@ -82,8 +82,8 @@ export class HttpClient {
   }
 
   /**
-   * Sends a request. Retries once on a new connection when the server closed a kept one without answering: it has not seen
-   * the request. Rejects with `CallError` without a reply, and with the signal's reason when aborted.
+   * Sends a request. Retries once on a new connection when the server closed a kept one without answering: it has not
+   * seen the request. Rejects with `CallError` without a reply, and with the signal's reason when aborted.
    */
   async send(request: HttpRequest, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
     signal.throwIfAborted();

@@ -6,7 +6,9 @@ import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } 
 /** Max size of any reply, in bytes, uncompressed: enough for a version reply of 1 MiB, or 4096 rows. */
 export const MAX_REPLY_BYTES = 2 * 1024 * 1024;
 
-/** Max rows of one request, whatever max batch size the model declares: no more are in flight at one endpoint anyway. */
+/**
+ * Max rows of one request, whatever max batch size the model declares: no more are in flight at one endpoint anyway.
+ */
 export const MAX_ROWS_PER_REQUEST = 4096;
 
 /** Max size of a readiness reply, in bytes. */
@@ -27,8 +29,8 @@ export function maxVerdictReplyBytes(rows: number): number {
 }
 
 /**
- * The calls of the KServe v2 protocol that a guard client makes about the model `guard`, over any transport. They reject
- * with `CallError`, or with the signal's reason once it is aborted.
+ * The calls of the KServe v2 protocol that a guard client makes about the model `guard`, over any transport. They
+ * reject with `CallError`, or with the signal's reason once it is aborted.
  */
 export interface KserveCalls {
   /** Name of the metadata call in this transport, for messages. */

@@ -44,7 +44,10 @@ const COMPLETION = z.object({
 const BEGIN_OF_THOUGHTS = '<think>';
 const END_OF_THOUGHTS = '</think>';
 
-/** Reads a reply of `/v1/chat/completions`; null if it is malformed or empty. Throws `CallError` if the model declined to answer. */
+/**
+ * Reads a reply of `/v1/chat/completions`; null if it is malformed or empty. Throws `CallError` if the model declined
+ * to answer.
+ */
 export function readCompletion(json: unknown): Completion | null {
   const parsed = COMPLETION.safeParse(json);
   if (!parsed.success) return null;

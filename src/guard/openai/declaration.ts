@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { makeDeclaration } from '../../domain/fingerprint.ts';
 import type { Reading } from '../protocol/connection.ts';
 
-/** Usual names of models and versions. Anything else is declared by its hash, because declarations are recorded and shown. */
+/**
+ * Usual names of models and versions. Anything else is declared by its hash, because declarations are recorded and
+ * shown.
+ */
 const PLAIN = /^[\w.:/@+-]{1,200}$/;
 
 /**

@@ -14,7 +14,9 @@ const MAX_REPLY_BYTES = 1024 * 1024;
 /** Max bytes of an error's body to examine. */
 const MAX_TEXT = 4096;
 
-/** Messages of servers about text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. In lower case. */
+/**
+ * Messages of servers about text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. In lower case.
+ */
 const TOO_LONG = [
   'context_length_exceeded',
   'maximum context length',

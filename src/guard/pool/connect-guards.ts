@@ -40,7 +40,9 @@ export interface PoolOptions {
   readonly tls?: ClientTls;
   /** Policy for models that judge by a written one; null or omitted for none. */
   readonly guardPolicy?: GuardPolicy | null;
-  /** Check that every model must pass before it judges; null or omitted for none. A model that fails it fails the pool. */
+  /**
+   * Check that every model must pass before it judges; null or omitted for none. A model that fails it fails the pool.
+   */
   readonly modelCheck?: ModelCheck | null;
 }
 

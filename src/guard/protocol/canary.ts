@@ -102,7 +102,8 @@ export async function tryHarmlessText(guard: AskedGuard, options: CallOptions): 
 }
 
 /**
- * Scope of a rejection: one `item`; a `kind` of requests, while texts are judged; or everything, as for a harmless text.
+ * Scope of a rejection: one `item`; a `kind` of requests, while texts are judged; or everything, as for a harmless
+ * text.
  */
 export type Barred = { readonly kind: 'item' | 'kind' } | Exclude<CanaryResult, { kind: 'judged' }>;
 

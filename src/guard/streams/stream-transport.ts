@@ -1,7 +1,10 @@
 import type { CallError } from '../protocol/call-error.ts';
 import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
 
-/** Events that a transport reports to the stream it carries. Never called while the transport connects or takes a message. */
+/**
+ * Events that a transport reports to the stream it carries. Never called while the transport connects or takes a
+ * message.
+ */
 export interface StreamEvents {
   /** A verdict arrived. `modelVersion` is the model version of its reply; null if replies do not name one. */
   verdict(verdict: StreamVerdict, modelVersion: string | null): void;

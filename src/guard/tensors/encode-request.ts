@@ -68,7 +68,10 @@ export function contentBytes(request: GuardRequest): number {
   return bytes - media.length + base64Length(media.length);
 }
 
-/** Whether tensors have a leading batch dimension: they do when `max_batch_size` in the model's configuration is above 0. */
+/**
+ * Whether tensors have a leading batch dimension: they do when `max_batch_size` in the model's configuration is above
+ * 0.
+ */
 export interface TensorLayout {
   readonly batched: boolean;
 }

@@ -148,8 +148,9 @@ export class GuardChannel {
       'grpc.max_send_message_length': -1,
       // Not shared, so closing this channel closes its connection, and the next channel opens a new one.
       'grpc.use_local_subchannel_pool': 1,
-      // TRAP: no keepalive. Triton closes connections that ping more often than every 5 minutes, and a draining server does
-      // not answer pings, which would drop the requests that it still finishes. Deadlines detect a dead connection too.
+      // TRAP: no keepalive. Triton closes connections that ping more often than every 5 minutes, and a draining server
+      // does not answer pings, which would drop the requests that it still finishes. Deadlines detect a dead connection
+      // too.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
       // As over REST: a proxy named in the environment for other purposes gets neither content nor tokens.

@@ -59,9 +59,9 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
 
 /**
  * Expands a host name with several addresses into one endpoint per address, named `<name>#<address>`. Only addresses of
- * one family count, since a server that listens on both families is still one server; for the same reason `localhost` is
- * not expanded. A name whose lookup fails or takes longer than `timeoutMs` is not expanded, and is looked up again when
- * connecting. The addresses are kept for the life of the pool. Rejects with the signal's reason when aborted.
+ * one family count, since a server that listens on both families is still one server; for the same reason `localhost`
+ * is not expanded. A name whose lookup fails or takes longer than `timeoutMs` is not expanded, and is looked up again
+ * when connecting. The addresses are kept for the life of the pool. Rejects with the signal's reason when aborted.
  */
 export async function expandEndpoint(
   endpoint: GuardEndpoint,

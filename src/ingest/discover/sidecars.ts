@@ -63,7 +63,9 @@ export function stem(path: string): string {
   return path.replace(/\.[^./]*$/, '');
 }
 
-/** Whether a file can have a sidecar, by its first bytes. False if it cannot be read: its own item reports the error. */
+/**
+ * Whether a file can have a sidecar, by its first bytes. False if it cannot be read: its own item reports the error.
+ */
 async function isJudgedMedia(place: FileLocation, signal: AbortSignal): Promise<boolean> {
   try {
     const handle = await openPlace(place, signal);

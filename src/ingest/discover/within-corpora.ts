@@ -32,10 +32,9 @@ export class CorpusBounds {
   }
 
   /**
-   * The first path of a source that is outside its corpus, encoded; null if there is none. Inside are the
-   * named file, everything below a folder, everything that matches a glob, sidecars next to the source, and the manifest
-   * of the same folder. `path` must also match `absolute`, because it decides which links are followed
-   * (`locateSource`).
+   * The first path of a source that is outside its corpus, encoded; null if there is none. Inside are the named file,
+   * everything below a folder, everything that matches a glob, sidecars next to the source, and the manifest of the
+   * same folder. `path` must also match `absolute`, because it decides which links are followed (`locateSource`).
    */
   pathOutside(source: SourceSnapshot): string | null {
     const { corpus, absolute, sidecar, manifest } = source;
@@ -58,7 +57,9 @@ export class CorpusBounds {
 /** Allowed locations of a corpus's files; all paths are encoded. */
 interface Bounds {
   readonly root: string;
-  /** The fixed folder of a glob, with a slash at the end, and the matcher for paths below it; null if it is not a glob. */
+  /**
+   * The fixed folder of a glob, with a slash at the end, and the matcher for paths below it; null if it is not a glob.
+   */
   readonly glob: { readonly folder: string; readonly matches: (relative: string) => boolean } | null;
   readonly manifests: readonly string[];
 }
@@ -81,7 +82,9 @@ function isWithin(path: string, { root, glob }: Bounds): boolean {
   return glob !== null && path.startsWith(glob.folder) && glob.matches(path.slice(glob.folder.length));
 }
 
-/** Whether `path` matches `absolute`. A path without folders is valid only for a named file, which may link anywhere. */
+/**
+ * Whether `path` matches `absolute`. A path without folders is valid only for a named file, which may link anywhere.
+ */
 function hasMatchingPath(source: SourceSnapshot, bounds: Bounds): boolean {
   if (placeInCorpus(source).path === '') return source.absolute === bounds.root;
   return agrees(source, bounds);

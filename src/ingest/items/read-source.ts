@@ -272,7 +272,9 @@ function changedItem(maker: ItemMaker): Item {
   return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
 }
 
-/** An error of the file system, the gzip data or the Parquet format as an item. Anything else is a bug and is rethrown. */
+/**
+ * An error of the file system, the gzip data or the Parquet format as an item. Anything else is a bug and is rethrown.
+ */
 function fileProblem(maker: ItemMaker, source: SourceSnapshot, error: unknown): Item {
   if (error instanceof CorruptGzip) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or truncated', source.bytes);

@@ -33,7 +33,8 @@ export interface ReadBefore {
 }
 
 /**
- * An image or audio file as an item: by reference, with its hash and its caption or transcript. `unchanged`: recorded facts about a file that need not be read.
+ * An image or audio file as an item: by reference, with its hash and its caption or transcript. `unchanged`: recorded
+ * facts about a file that need not be read.
  */
 export async function readMediaItem(
   file: OpenSource,

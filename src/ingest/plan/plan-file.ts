@@ -41,9 +41,9 @@ export class PlanWriter {
   }
 
   /**
-   * Opens the plan, creating it if necessary. First appends the opening line, which voids whatever earlier epochs append
-   * after it, and reads the plan only when that line is durable.
-   * Failure('internal') names an invalid line; Failure('superseded') if a later epoch has opened the plan.
+   * Opens the plan, creating it if necessary. First appends the opening line, which voids whatever earlier epochs
+   * append after it, and reads the plan only when that line is durable. Failure('internal') names an invalid line;
+   * Failure('superseded') if a later epoch has opened the plan.
    */
   static async open(path: string, options: PlanWriterOptions): Promise<PlanWriter> {
     const create = (): Promise<FileHandle> => openForAppending(path);

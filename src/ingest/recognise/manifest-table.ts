@@ -56,8 +56,8 @@ export class ManifestTable {
   }
 
   /**
-   * Reads a manifest. `isListed` tells whether there was a file at a path when the run was created. Null if the manifest
-   * changed after that or can no longer be read.
+   * Reads a manifest. `isListed` tells whether there was a file at a path when the run was created. Null if the
+   * manifest changed after that or can no longer be read.
    */
   static async read(
     source: SidecarSnapshot,

@@ -2,7 +2,10 @@ import { conversionAdvice } from '../../domain/words/file-kinds.ts';
 import { isEncodedText } from '../../formats/encoding/encoded-text.ts';
 import { layoutByName } from './recognise-layout.ts';
 
-/** A kind of file whose words are encoded, or mixed with tags or headers: judged as plain text, it would give a wrong verdict. */
+/**
+ * A kind of file whose words are encoded, or mixed with tags or headers: judged as plain text, it would give a wrong
+ * verdict.
+ */
 interface MarkupKind {
   /** Name for messages, with an article if one is needed. */
   readonly name: string;

@@ -268,7 +268,8 @@ function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem
 }
 
 /**
- * The source with the current state of its file and sidecar: a file that is one item is compared by content, not by times.
+ * The source with the current state of its file and sidecar: a file that is one item is compared by content, not by
+ * times.
  */
 async function withCurrentFileState(from: RunSource, signal: AbortSignal): Promise<RunSource> {
   const { source } = from;

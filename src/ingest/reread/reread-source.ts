@@ -142,7 +142,10 @@ export class RereadSource {
     return this.#opened.head.isUtf8;
   }
 
-  /** Offset in the text where the rows of a table begin; 0 for other layouts; null if the header was not read completely. */
+  /**
+   * Offset in the text where the rows of a table begin; 0 for other layouts; null if the header was not read
+   * completely.
+   */
   get bodyStart(): number | null {
     const reader = this.records?.reader;
     return reader instanceof CsvReader ? reader.bodyStart : 0;

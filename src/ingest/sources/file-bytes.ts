@@ -32,9 +32,9 @@ export async function snapshotFile(path: string, signal: AbortSignal): Promise<F
 }
 
 /**
- * Whether a file is still the one of the snapshot: same size, times and inode, or same ETag and version. A new mode, name or
- * hard link changes the file's ctime as a write does, so it counts as a change: nothing else shows a write whose mtime was
- * put back.
+ * Whether a file is still the one of the snapshot: same size, times and inode, or same ETag and version. A new mode,
+ * name or hard link changes the file's ctime as a write does, so it counts as a change: nothing else shows a write
+ * whose mtime was put back.
  */
 export function matchesSnapshot(now: FileSnapshot, source: FileSnapshot): boolean {
   return (

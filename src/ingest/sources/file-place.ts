@@ -17,8 +17,8 @@ export function placeInCorpus({ path }: Pick<SourceSnapshot, 'path'>): Pick<Medi
 }
 
 /**
- * The id of a source's item: its path below its corpus, or its name if the user named the file. It does not depend on how
- * the corpus was given. Ids may repeat.
+ * The id of a source's item: its path below its corpus, or its name if the user named the file. It does not depend on
+ * how the corpus was given. Ids may repeat.
  */
 export function idOfSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>): string {
   return placeInCorpus(source).path || basename(source.absolute);

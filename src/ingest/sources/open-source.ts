@@ -125,8 +125,8 @@ export class OpenSource {
   }
 
   /**
-   * Reads the head and determines the encoding. Must be called first, once. Rejects with CorruptGzip or the system's error;
-   * an error after the first bytes is thrown by `text`, so no readable content is lost.
+   * Reads the head and determines the encoding. Must be called first, once. Rejects with CorruptGzip or the system's
+   * error; an error after the first bytes is thrown by `text`, so no readable content is lost.
    */
   async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];

@@ -11,8 +11,8 @@ const CR = 0x0d;
 const PART_BYTES = 64 * 1024;
 
 /**
- * The records of an open file whose head was read, in batches. A read error, CorruptGzip or the system's error, is thrown
- * after the records that could be read.
+ * The records of an open file whose head was read, in batches. A read error, CorruptGzip or the system's error, is
+ * thrown after the records that could be read.
  */
 export async function* readRecords(
   file: Pick<OpenSource, 'text' | 'reread'>,

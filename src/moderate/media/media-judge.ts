@@ -118,7 +118,8 @@ export class MediaJudge {
   }
 
   /**
-   * Returns the outcome of one file. Any fault of the file, or a bug while decoding it, becomes its outcome. Rejects on abort, and when the judge rejects.
+   * Returns the outcome of one file. Any fault of the file, or a bug while decoding it, becomes its outcome. Rejects on
+   * abort, and when the judge rejects.
    */
   moderate(request: MediaRequest | EmbeddedMediaRequest, options: MediaOptions): Promise<Outcome> {
     return this.#files(async () => {

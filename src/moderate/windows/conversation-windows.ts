@@ -130,8 +130,8 @@ function withoutSystemEnd(turns: SizedTurns, first: number, end: number): number
 }
 
 /**
- * First turn of the window whose first new turn is `next`. It repeats earlier turns as long as there is room for `next`,
- * and, if `next` is a system turn, for the turns up to the next one that is not.
+ * First turn of the window whose first new turn is `next`. It repeats earlier turns as long as there is room for
+ * `next`, and, if `next` is a system turn, for the turns up to the next one that is not.
  */
 function repeatFrom(turns: SizedTurns, preamble: number, next: number, room: number): number {
   let end = next + 1;

@@ -46,7 +46,8 @@ export async function judgeLongText(
 
 /**
  * Whether a request, or one of its windows of up to `maxBytes`, was refused for its length or may have been: it exceeds
- * the guard's context or message limit, or the text is not short and was rejected without a reason. A guard may have no error code for text that exceeds its context. A conversation may be rejected for its structure instead.
+ * the guard's context or message limit, or the text is not short and was rejected without a reason. A guard may have no
+ * error code for text that exceeds its context. A conversation may be rejected for its structure instead.
  */
 export function isTooLong(
   request: Windowable,

@@ -72,9 +72,9 @@ class CountedSpans {
 }
 
 /**
- * Splits a response with its prompt into windows. A prompt or response that fits half a window is in every window as a whole. If
- * neither fits, both are cut to half windows, and each piece of one is sent with the piece of the other at the same
- * relative position. Positions are code points of the response.
+ * Splits a response with its prompt into windows. A prompt or response that fits half a window is in every window as a
+ * whole. If neither fits, both are cut to half windows, and each piece of one is sent with the piece of the other at
+ * the same relative position. Positions are code points of the response.
  */
 export function splitResponse(request: ResponseRequest): WindowedContent {
   const { response } = request;

@@ -19,7 +19,10 @@ export function writeWavHeader(wav: Buffer, dataBytes: number): void {
   wav.writeUInt32LE(dataBytes, 40);
 }
 
-/** Length of audio that a guard judges per request. It pads shorter clips with silence and drops the rest of longer ones. */
+/**
+ * Length of audio that a guard judges per request. It pads shorter clips with silence and drops the rest of longer
+ * ones.
+ */
 const WINDOW_SECONDS = 300;
 export const WINDOW_BYTES = WINDOW_SECONDS * SAMPLE_RATE * BYTES_PER_SAMPLE;
 

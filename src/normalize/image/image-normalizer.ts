@@ -49,7 +49,9 @@ const MIN_MEMORY = 320 * 1024 * 1024;
 export class ImageNormalizer {
   readonly #slots: LimitFunction;
   readonly #memory: ByteBudget;
-  /** Memory for converting bitmaps, held until the result is decoded. Separate, because decoding takes from `#memory`. */
+  /**
+   * Memory for converting bitmaps, held until the result is decoded. Separate, because decoding takes from `#memory`.
+   */
   readonly #bitmaps = new ByteBudget(MIN_MEMORY);
   readonly #ffmpeg = new FfmpegProcesses();
   readonly #limits: Limits;

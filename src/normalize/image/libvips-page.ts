@@ -16,7 +16,10 @@ function open(bytes: Buffer, page: number): Sharp {
   });
 }
 
-/** Throws an ImageRefusal for a header that cannot be read, and for samples that are not 8 or 16 bits of RGB, grey or CMYK. */
+/**
+ * Throws an ImageRefusal for a header that cannot be read, and for samples that are not 8 or 16 bits of RGB, grey or
+ * CMYK.
+ */
 export async function readHeader(bytes: Buffer, page: number): Promise<Metadata> {
   const header = await open(bytes, page)
     .metadata()
@@ -82,8 +85,8 @@ function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'];
 
 /**
- * Configures libvips for the whole process: only the allowed loaders, no cache, one thread per image (several images are
- * decoded in parallel instead). May be called more than once.
+ * Configures libvips for the whole process: only the allowed loaders, no cache, one thread per image (several images
+ * are decoded in parallel instead). May be called more than once.
  */
 export function restrictLibvips(): void {
   sharp.block({ operation: ['VipsForeignLoad'] });

@@ -2,9 +2,9 @@ import { filterWith, VECTOR_BYTES } from './filter-memory.ts';
 import type { Pixels } from './normal-image.ts';
 
 /**
- * Bicubic downscaling that is bit-exact with the Pillow library: the kernel is scaled to all source pixels that a target
- * pixel covers, the weights are fixed-point numbers, and the result of the horizontal pass is rounded to bytes before
- * the vertical pass. The two passes are WebAssembly with SIMD (`wasm/filter.ts`), on a few rows at a time.
+ * Bicubic downscaling that is bit-exact with the Pillow library: the kernel is scaled to all source pixels that a
+ * target pixel covers, the weights are fixed-point numbers, and the result of the horizontal pass is rounded to bytes
+ * before the vertical pass. The two passes are WebAssembly with SIMD (`wasm/filter.ts`), on a few rows at a time.
  */
 
 /** Fractional bits of a weight. A byte times a sum of weights, which is below 1.5, fits in 32 bits. */

@@ -28,8 +28,8 @@ export function makeQueue(link: RedisLink, name: string): Queue {
 }
 
 /**
- * Restores the event setting of `makeQueue` after Redis lost its data. BullMQ writes it only when a queue is created, and
- * keeps about 10,000 events without it.
+ * Restores the event setting of `makeQueue` after Redis lost its data. BullMQ writes it only when a queue is created,
+ * and keeps about 10,000 events without it.
  */
 export async function disableEvents(link: RedisLink, name: string): Promise<void> {
   await link.redis.hset(link.key(name, 'meta'), 'opts.maxLenEvents', 0);

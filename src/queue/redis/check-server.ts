@@ -41,9 +41,9 @@ const TRANSIENT: readonly (readonly [error: RegExp, what: string])[] = [
 const PROBE = "return redis.call('SET', KEYS[1], '1', 'PX', 1000)";
 
 /**
- * Checks before any work begins that a server can serve a fleet: it is Redis 6.2 or newer, never evicts keys, and accepts
- * the login, the database and a write below the prefix. Waits up to 30 s for a server that is not ready, and reports with
- * `say` when that takes long. Failure('service') says what is wrong.
+ * Checks before any work begins that a server can serve a fleet: it is Redis 6.2 or newer, never evicts keys, and
+ * accepts the login, the database and a write below the prefix. Waits up to 30 s for a server that is not ready, and
+ * reports with `say` when that takes long. Failure('service') says what is wrong.
  */
 export async function checkServer(
   address: RedisAddress,

@@ -101,8 +101,8 @@ export class RedisLink {
   }
 
   /**
-   * A separate connection, for blocking commands or to be dropped: BullMQ drops the connection of a worker that does not
-   * end. The caller disconnects it.
+   * A separate connection, for blocking commands or to be dropped: BullMQ drops the connection of a worker that does
+   * not end. The caller disconnects it.
    */
   newConnection(): Redis {
     const redis = new Redis(lastingOptions(this.address));

@@ -48,8 +48,8 @@ interface RedisQueueOptions<T> {
   /** In milliseconds: a process that does not renew its locks for this long loses its values to others. */
   readonly lockMs: number;
   /**
-   * Called for a job that cannot be read: it has another version, was sealed with another key, or is not one of ours. The
-   * job is dropped when this resolves, and put back when it rejects with `Requeue`.
+   * Called for a job that cannot be read: it has another version, was sealed with another key, or is not one of ours.
+   * The job is dropped when this resolves, and put back when it rejects with `Requeue`.
    */
   readonly unreadable: (jobId: string, error: unknown, signal: AbortSignal) => Promise<void>;
 }

@@ -19,7 +19,10 @@ export const HAS = { errors: 1, batchParts: 2 } as const;
 
 const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
 
-/** A row: offset (8 bytes), length (8), SHA-256 (32), beginning of the tally's hash (8), segment (4), `has` (1), padding. */
+/**
+ * A row: offset (8 bytes), length (8), SHA-256 (32), beginning of the tally's hash (8), segment (4), `has` (1),
+ * padding.
+ */
 const ROW_BYTES = 64;
 const AT = { offset: 0, length: 8, sha256: 16, tally: 48, segment: 56, has: 60 } as const;
 const HASH_BYTES = 32;

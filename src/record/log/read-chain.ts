@@ -26,7 +26,9 @@ interface ReadChainOptions {
   readonly below?: number;
   /** Check that the segments hold the bytes of every commit. */
   readonly checkBytes?: boolean;
-  /** Number of planned shards; a commit of any other shard fails the walk. Bounds the memory that a hostile log can use. */
+  /**
+   * Number of planned shards; a commit of any other shard fails the walk. Bounds the memory that a hostile log can use.
+   */
   readonly plannedShards?: number;
 }
 

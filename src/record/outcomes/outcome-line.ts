@@ -19,7 +19,8 @@ export function verdictLine(
 ): OutcomeLine {
   const { coverage, stream } = judgement;
   const reusedFrom = hasReusedVerdict(item) ? item.settled.reusedFrom : null;
-  // Hot path: every key is spelled out, here and below. Object spread would take ten times as long as the rest of the sink.
+  // Hot path: every key is spelled out, here and below. Object spread would take ten times as long as the rest of the
+  // sink.
   return {
     schema: 1,
     run,
@@ -150,7 +151,9 @@ export function replayDecision(policy: Policy, line: OutcomeLine): PolicyDecisio
   });
 }
 
-/** Whether an outcome may hold a snippet of its content in a run with content: to review or block, and not restricted. */
+/**
+ * Whether an outcome may hold a snippet of its content in a run with content: to review or block, and not restricted.
+ */
 export function mayHoldContent(
   policy: Policy,
   decided: GuardScores & { readonly decision: Decision | null },

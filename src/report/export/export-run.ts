@@ -197,7 +197,10 @@ interface SourceWritten {
   readonly isConverted: boolean;
 }
 
-/** Exports a source, and adds its rows to `total`. Returns null if nothing was written, or the reason why it was refused. */
+/**
+ * Exports a source, and adds its rows to `total`. Returns null if nothing was written, or the reason why it was
+ * refused.
+ */
 async function exportOrRefuse(
   judged: JudgedSource,
   to: SourceExport,

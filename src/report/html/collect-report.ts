@@ -172,8 +172,8 @@ function isAllReused({ verdicts, reused }: Summary): boolean {
 }
 
 /**
- * `file:` URLs of sources, by their path in the run. A path that is not UTF-8 has none. Failure('internal') when the list
- * of sources is damaged.
+ * `file:` URLs of sources, by their path in the run. A path that is not UTF-8 has none. Failure('internal') when the
+ * list of sources is damaged.
  */
 async function sourceFiles(
   runDir: string,

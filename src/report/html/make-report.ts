@@ -3,7 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
 import type { ReportAnswer, ReportTask } from './report-thread.ts';
 
-/** Makes the report of a run in a thread, since drawing the charts takes half a second. Rejects as `collectReport` does. */
+/**
+ * Makes the report of a run in a thread, since drawing the charts takes half a second. Rejects as `collectReport` does.
+ */
 export function makeReport(dir: string, signal: AbortSignal, before: string | null = null): Promise<string> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

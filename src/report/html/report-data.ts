@@ -65,7 +65,9 @@ export interface ReportCommands {
   readonly again: string | null;
 }
 
-/** Verdicts that are review or block, or that the guard flagged, by their main category: the most probable flagged one. */
+/**
+ * Verdicts that are review or block, or that the guard flagged, by their main category: the most probable flagged one.
+ */
 export interface CategoryRow {
   /** Null for verdicts without a flagged category. */
   readonly category: string | null;

@@ -128,7 +128,10 @@ async function latestFeedEpoch(runDir: string): Promise<number> {
   return 0;
 }
 
-/** The size of a claim's file; null if there is none. An empty file is not a claim: the disk was full, or its writer died. */
+/**
+ * The size of a claim's file; null if there is none. An empty file is not a claim: the disk was full, or its writer
+ * died.
+ */
 async function claimBytes(runDir: string, epoch: number): Promise<number | null> {
   try {
     return (await lstat(join(controlFolder(runDir), feedName(epoch)))).size;

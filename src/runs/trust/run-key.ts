@@ -11,8 +11,8 @@ const KEY_BYTES = 32;
 const OF_OTHERS = 0o077;
 
 /**
- * Path of this user's key file: `guardsweep/run-key` in XDG_STATE_HOME if that is set, else in ~/.local/state. Null for a
- * user without a home directory.
+ * Path of this user's key file: `guardsweep/run-key` in XDG_STATE_HOME if that is set, else in ~/.local/state. Null for
+ * a user without a home directory.
  */
 export function runKeyFile(env: NodeJS.ProcessEnv): string | null {
   const named = env['XDG_STATE_HOME'] ?? '';

@@ -9,8 +9,9 @@ const SEAL = 'seal';
 const LABEL = 'guardsweep run.json 1\0';
 
 /**
- * Marks a run directory's run.json as trusted by this user: HMAC-SHA-256 under the user's key, in hex, in `control/seal`.
- * With run.json it covers corpora, guards and, by its hash, the list of sources. It is not part of the record.
+ * Marks a run directory's run.json as trusted by this user: HMAC-SHA-256 under the user's key, in hex, in
+ * `control/seal`. With run.json it covers corpora, guards and, by its hash, the list of sources. It is not part of the
+ * record.
  */
 export async function sealRun(runDir: string, runJson: string | Buffer, key: Buffer): Promise<void> {
   await makeControlFolder(runDir);

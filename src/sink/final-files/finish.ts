@@ -180,8 +180,8 @@ class Finish {
   }
 
   /**
-   * Renames the files into place, the manifest last: a run is finished once the manifest is that of the latest pass. After
-   * a crash before that, the run is finished again.
+   * Renames the files into place, the manifest last: a run is finished once the manifest is that of the latest pass.
+   * After a crash before that, the run is finished again.
    */
   async #publish(names: readonly string[]): Promise<void> {
     const { runDir } = this.#log;

@@ -10,8 +10,8 @@ import { FinalFile, type FinalWriter } from './final-file.ts';
 const PASS = z.looseObject({ pass: z.int().min(1) });
 
 /**
- * Keeps the manifest of the previous pass as `manifest.<pass>.json`, before a new one replaces it. Returns the manifests
- * of all earlier passes, oldest first. Idempotent.
+ * Keeps the manifest of the previous pass as `manifest.<pass>.json`, before a new one replaces it. Returns the
+ * manifests of all earlier passes, oldest first. Idempotent.
  */
 export async function keepEarlierManifests(writer: FinalWriter, pass: number): Promise<FileEntry[]> {
   const { runDir } = writer;

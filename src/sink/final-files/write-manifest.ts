@@ -36,8 +36,8 @@ interface ClosedManifest {
 }
 
 /**
- * Closes a pass: adds the closing line to the log, which holds the hash of the manifest's list of files. The manifest names
- * the hash of that line.
+ * Closes a pass: adds the closing line to the log, which holds the hash of the manifest's list of files. The manifest
+ * names the hash of that line.
  */
 export async function writeManifest(file: FinalFile, input: ManifestInput): Promise<ClosedManifest> {
   const { log, writer, chain, plan, totals, sources, finals, dir, rows, signal } = input;

@@ -30,8 +30,8 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
 }
 
 /**
- * Failure('internal') when an epoch is missing from the log. Must be called before an epoch is taken, since the new epoch
- * would get the missing number.
+ * Failure('internal') when an epoch is missing from the log. Must be called before an epoch is taken, since the new
+ * epoch would get the missing number.
  */
 export async function assertLogIsThere(runDir: string, signal: AbortSignal): Promise<void> {
   try {

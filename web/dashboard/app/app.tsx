@@ -90,7 +90,10 @@ function UnknownPage() {
   );
 }
 
-/** Shows that a page failed, in place of the page. The error itself stays in the browser's console: it may quote content. */
+/**
+ * Shows that a page failed, in place of the page. The error itself stays in the browser's console: it may quote
+ * content.
+ */
 class ErrorBoundary extends Component<{ readonly children: ComponentChildren }, { failed: boolean }> {
   override state = { failed: false };
 

@@ -32,7 +32,9 @@ interface Done {
   readonly position: number;
 }
 
-/** One reviewer's work on the items of one run: the current place and the decisions. It outlives the pages that show it. */
+/**
+ * One reviewer's work on the items of one run: the current place and the decisions. It outlives the pages that show it.
+ */
 export class Reviewing {
   readonly run: string;
   /** Name of the reviewer; empty until it was given. */

@@ -6,7 +6,9 @@ import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Family, ServedModel } from './family.ts';
 
-/** Codes of Llama Guard 3 and 4, from S1. The first twelve are MLCommons hazards, which are the contract's categories. */
+/**
+ * Codes of Llama Guard 3 and 4, from S1. The first twelve are MLCommons hazards, which are the contract's categories.
+ */
 const CATEGORIES = [
   'violent_crimes',
   'non_violent_crimes',
@@ -30,7 +32,10 @@ const CONTRACT_CATEGORIES = CATEGORIES.filter(isCategoryKey);
 /** `unsafe`, a line break and all codes take about 60. */
 const MAX_TOKENS = 100;
 
-/** Llama Guard 3 and 4: one call judges the last turn of the conversation. Only the vision model of version 3 takes images. */
+/**
+ * Llama Guard 3 and 4: one call judges the last turn of the conversation. Only the vision model of version 3 takes
+ * images.
+ */
 export function llamaGuard({ model }: ServedModel): Family {
   return {
     seesImages: /vision|guard-?4/i.test(model),

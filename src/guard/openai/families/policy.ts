@@ -89,8 +89,8 @@ function read({ text, isCut }: Completion, policy: GuardPolicy): Answer | null {
 }
 
 /**
- * Only names in the policy are recorded: any other text from the model could quote content. Child Sexual Exploitation is
- * recorded under our own key, which restricts the item.
+ * Only names in the policy are recorded: any other text from the model could quote content. Child Sexual Exploitation
+ * is recorded under our own key, which restricts the item.
  */
 function keyOf(name: string, policy: string): string {
   if (categoryBySpelling(name) === CHILDREN) return CHILDREN;

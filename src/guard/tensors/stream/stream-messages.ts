@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { roundScore } from '../../protocol/answer.ts';
 
 /**
- * The two messages of a moderation stream, protocol version `v1-alpha` of the guard's contract, as client and server use
- * them. They travel as tensors of ModelStreamInfer (stream-tensors.ts) or as JSON over a WebSocket (stream-json.ts). Both
- * have the same fields, which are checked here.
+ * The two messages of a moderation stream, protocol version `v1-alpha` of the guard's contract, as client and server
+ * use them. They travel as tensors of ModelStreamInfer (stream-tensors.ts) or as JSON over a WebSocket
+ * (stream-json.ts). Both have the same fields, which are checked here.
  */
 
 /** How often the server gives a verdict: after a number of chunks, or of milliseconds. */
@@ -22,7 +22,9 @@ export interface StreamRequest {
   readonly seq: number;
   /** The input that the text responds to. Required in the first message. */
   readonly prompt: string | null;
-  /** Text generated since the last message. Null or empty if there is none, as in a message that only ends the stream. */
+  /**
+   * Text generated since the last message. Null or empty if there is none, as in a message that only ends the stream.
+   */
   readonly chunk: string | null;
   /** Whether no further text follows. */
   readonly endOfStream: boolean;

@@ -118,8 +118,8 @@ interface Entry {
 }
 
 /**
- * The entries of the folder at a real path, sorted so that the paths below them are in bytewise order; null if it cannot
- * be listed or was moved.
+ * The entries of the folder at a real path, sorted so that the paths below them are in bytewise order; null if it
+ * cannot be listed or was moved.
  */
 async function list(real: string): Promise<Entry[] | null> {
   const entries = await readFolder(real).catch(() => null);

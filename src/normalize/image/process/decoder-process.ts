@@ -43,7 +43,10 @@ export type FromDecoder =
 /** Variables that a decoder needs. Keys and addresses do not belong in a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TZ'];
 
-/** Memory up to this size is reused for the next image: for a large photograph, mapping new memory took a sixth of the time. */
+/**
+ * Memory up to this size is reused for the next image: for a large photograph, mapping new memory took a sixth of the
+ * time.
+ */
 const REUSED_BYTES = String(64 * 1024 * 1024);
 
 /** A process decodes one image at a time: more threads would only fragment memory. */

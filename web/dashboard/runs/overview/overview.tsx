@@ -14,7 +14,9 @@ function soFar({ progress: { judged, review, block } }: RunDetail): RunDetail['b
   return { allow: judged - review - block, review, block };
 }
 
-/** A run's verdicts and the way to review them, its categories, what to fix, and its record, in the order of the report. */
+/**
+ * A run's verdicts and the way to review them, its categories, what to fix, and its record, in the order of the report.
+ */
 export function Overview({ run }: { readonly run: RunDetail }) {
   const { summary } = run;
   return (
