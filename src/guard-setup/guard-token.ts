@@ -6,19 +6,19 @@ import type { GuardEndpoint, GuardHost } from '../guard/protocol/address.ts';
 import { transportOf } from '../guard/transports/transports.ts';
 
 /**
- * Returns a function that looks up the bearer token for an endpoint; null if none is sent, as to the embedded guard.
- * `guards` are all configured URLs, `namedByUser` those of them that the user named for this command with a flag, a job
- * file or the environment; default: all. The variable for one host ends in `__<HOST>`: the host in upper case, with `_` for
- * every character that is not a letter or digit. An empty variable means no token.
- * - gRPC, KServe over HTTP, and WebSockets: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
- * - REST: `GUARD_API_KEY__<HOST>` if that is set, else `GUARD_API_KEY`, if only one https host has no key of its own. Over
- *   plain http no key is needed.
- * - OpenAI's own host over TLS: `OPENAI_API_KEY` if `GUARD_API_KEY__API_OPENAI_COM` is not set, before `GUARD_API_KEY`. No other
- *   host gets it.
- * A token without a host is sent only to guards that the user named: a run directory may come from someone else, and must
- * not choose who receives it.
- * The function throws Failure('usage') rather than send a token to another machine without TLS, or to a host that it may
- * not be meant for.
+ * Returns a function that looks up the bearer token for an endpoint; null if none is sent, as for the embedded guard.
+ * `guards` are all configured URLs. `namedByUser` are those that the user named for this command with a flag, a job
+ * file or the environment; default: all. The variable for one host ends in `__<HOST>`: the host in upper case, with `_`
+ * for every character that is not a letter or digit. An empty variable means no token.
+ * - gRPC, KServe over HTTP, and WebSockets: `GUARD_TOKEN__<HOST>` if that is set, otherwise `GUARD_TOKEN`.
+ * - REST: `GUARD_API_KEY__<HOST>` if that is set, otherwise `GUARD_API_KEY` if only one https host has no key of its
+ *   own. Plain http needs no key.
+ * - OpenAI's own host over TLS: `OPENAI_API_KEY` if `GUARD_API_KEY__API_OPENAI_COM` is not set, with precedence over
+ *   `GUARD_API_KEY`. No other host gets it.
+ *
+ * A token without a host is sent only to guards that the user named: a run directory may come from someone else, and
+ * must not choose who receives it. The function throws Failure('usage') rather than send a token to another machine
+ * without TLS, or to a host that it may not be meant for.
  */
 export function guardToken(
   env: NodeJS.ProcessEnv,

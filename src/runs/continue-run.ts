@@ -50,9 +50,9 @@ export interface Continued {
 }
 
 /**
- * Continues a run from the state in its directory until it is finished: claims the verdict log, feeds planned shards that
- * are not committed, plans and judges the rest, writes the final files. New runs, interrupted runs and retry passes all
- * use this path.
+ * Continues a run from the state in its directory until it is finished: claims the verdict log, feeds planned shards
+ * that are not committed, plans and judges the rest, writes the final files. New runs, interrupted runs and retry
+ * passes all use this path.
  *
  * Failure `usage` for a retry of a run that is not finished; `superseded` when another process takes over;
  * `interrupted` when drained or stopped; `service` when no guard is available.

@@ -44,9 +44,9 @@ const CAUTION = 64;
  * Additive increase, multiplicative decrease, as in TCP: each answered request raises the limit a little, by one full
  * request for every limit's worth of rows; an overload, a timeout, or a latency above twice its lowest value halves it.
  *
- * By Little's law, a guard whose latency has doubled has as much queued as it works on. So half of that limit still keeps
- * it busy. Latency also depends on the guard and on the texts, which the limit cannot change: if it stays high at the min
- * limit, that latency becomes the lowest.
+ * By Little's law, a guard whose latency has doubled has as much queued as it works on. So half of that limit still
+ * keeps it busy. Latency also depends on the guard and on the texts, which the limit cannot change: if it stays high at
+ * the min limit, that latency becomes the lowest.
  */
 export class AdaptiveConcurrency implements ConcurrencyPolicy {
   readonly #min: number;

@@ -48,10 +48,10 @@ interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint' | 'heldWhen
  *                          ▲                                    │
  *                          └────────────────────────────────────┘
  *
- * A probe connects, negotiates and reads the version; after an outage the guard must also judge a harmless text. A model
- * that the endpoint did not serve before must also pass the `ModelCheck`; if there is one, an endpoint whose model changes
- * while it is ready goes out.
- * `fatal` in `out` means that only a changed setting can help; it is still probed. `close()` ends either state.
+ * A probe connects, negotiates and reads the version; after an outage the guard must also judge a harmless text. A
+ * model that the endpoint did not serve before must also pass the `ModelCheck`; if there is one, an endpoint whose
+ * model changes while it is ready goes out. `fatal` in `out` means that only a changed setting can help; it is still
+ * probed. `close()` ends either state.
  */
 export class Endpoint {
   readonly name: string;

@@ -31,8 +31,9 @@ export interface Flight {
  *
  *   in flight ──complete()──► completed ──resolve()──► over
  *
- * A completed request no longer counts against the limits, but its tasks are not settled yet, and the guard may be tested
- * because of it. A task that must be alone is sent when no request is unresolved, and nothing else is sent until it is.
+ * A completed request no longer counts against the limits, but its tasks are not settled yet, and the guard may be
+ * tested because of it. A task that must be alone is sent when no request is unresolved, and nothing else is sent until
+ * it is.
  */
 export class InFlight {
   /** Requests that are not completed. */

@@ -9,13 +9,13 @@ const OVERLAP_SHARE = 1 / 4;
 const PREAMBLE_SHARE = 1 / 2;
 
 /**
- * Splits a conversation into windows. The system turns at its beginning (the preamble) are in every window, unless they take more
- * than half of it; the window slides over the rest, turn by turn. A turn that exceeds a window is cut like any text.
- * Positions are turns, counted from 0.
+ * Splits a conversation into windows. The system turns at its beginning (the preamble) are in every window, unless they
+ * take more than half of it; the window slides over the rest, turn by turn. A turn that exceeds a window is cut like
+ * any text. Positions are turns, counted from 0.
  *
- * The guard rejects a conversation that ends with a system turn. So system turns at the end of a window move to the next
- * one. If that has no room for them and the turn that follows, or if a system turn is cut, the last one is sent as a
- * user turn.
+ * The guard rejects a conversation that ends with a system turn. So system turns at the end of a window move to the
+ * next one. If that has no room for them and the turn that follows, or if a system turn is cut, the last one is sent as
+ * a user turn.
  */
 export function splitConversation(request: MultiturnRequest): WindowedContent {
   const turns = new SizedTurns(submittedTurns(request));

@@ -1,6 +1,6 @@
 /**
- * Compiles filter.ts, AssemblyScript, and writes the bytes to filter-bytes.ts. They are committed, as the compiler takes
- * 100 MB. After a change of filter.ts:
+ * Compiles filter.ts, AssemblyScript, and writes the bytes to filter-bytes.ts. They are committed, as the compiler
+ * takes 100 MB. After a change of filter.ts:
  *
  *   folder=$(mktemp -d)
  *   npm install --prefix "$folder" --ignore-scripts assemblyscript@0.28.20

@@ -9,7 +9,7 @@
  */
 
 const PAIR_BYTES: usize = 8;
-/** Offset of the first pixel, and number of quads (i32 each), before a position's weights. */
+/** Offset of the first pixel, and number of quads (i32 each), in front of a position's weights. */
 const HEADER_BYTES: usize = 8;
 const HALF: i32 = 1 << 21;
 const ZERO: u8 = 0xff;
@@ -22,7 +22,7 @@ function pixels01(rgb: v128): v128 {
   );
 }
 
-/** Like `pixels01`, for the next two pixels. */
+/** The next two. */
 function pixels23(rgb: v128): v128 {
   return v128.swizzle(
     rgb,
@@ -43,9 +43,9 @@ function storePixel(target: usize, high: v128, low: v128): void {
 }
 
 /**
- * Scales rows of RGB pixels, two at a time: for an odd number of rows, one more row of both buffers is touched. `table`
- * has an entry of `entryBytes` for each of the `width` target positions: a header, then the weights, in quads (two
- * pairs). Reads up to 16 bytes after the last row.
+ * Scales rows of RGB pixels, two at a time: for an odd number of rows, one more row of both buffers is touched. `table` has
+ * an entry of `entryBytes` for each of the `width` positions in the target: a header, then the weights, in quads (two pairs).
+ * Reads up to 16 bytes behind the last row.
  */
 export function filterRows(
   source: usize,
@@ -98,8 +98,8 @@ export function filterRows(
 }
 
 /**
- * Sums rows of bytes into one, with the weights of `pairs` pairs of rows. Works on 16 bytes at once, so up to 15 bytes
- * after each row are read, and up to 15 after the target are written.
+ * Sums rows of bytes into one, by the weights of `pairs` pairs of rows. Works on 16 bytes at once, so up to 15 behind each
+ * row are read, and behind the target written.
  */
 export function filterColumns(
   source: usize,
@@ -150,10 +150,10 @@ export function filterColumns(
 const PAETH: u8 = 4;
 
 /**
- * Applies the Paeth filter of PNG to rows of RGB pixels: each byte becomes its difference from that of the left, upper
- * or upper left pixel, whichever is closest to left + upper - upper left. Every row of the source is followed by a
- * black pixel, and the first is preceded by a row and two pixels of black. Each row of the target begins with the
- * filter's number. Reads and writes up to 15 bytes after the last row.
+ * Applies the Paeth filter of PNG to rows of RGB pixels: each byte becomes its difference from that of the left, upper or
+ * upper left pixel, whichever is closest to left + upper - upper left. Every row of the source is followed by a black pixel,
+ * and the first is preceded by a row and two pixels of black. Each row of the target begins with the filter's number. Reads
+ * and writes up to 15 bytes behind the last row.
  */
 export function filterPng(source: usize, rowBytes: usize, rows: i32, target: usize): void {
   const stride = rowBytes + 3;
