@@ -15,7 +15,7 @@ const MAX_MANIFEST_BYTES = 64 * MIB;
 
 /**
  * Reads a whole file of a run directory: run.json, summary.json, a manifest, its hash or its signature. Does not follow
- * links. Rejects with NotAnOrdinaryFile, FileTooLarge, or the system's error.
+ * links. Rejects with NotRegularFileError, FileTooLargeError, or the system's error.
  */
 export function readRunFile(runDir: string, name: string): Promise<Buffer> {
   const maxBytes = MAX_BYTES.get(name) ?? MAX_MANIFEST_BYTES;

@@ -3,7 +3,7 @@ import { readNotedHeads, type NotedHead } from '../record/head-file.ts';
 
 /**
  * Appends a head to a head file (one JSON object per line) in a single write and syncs it; does nothing when it is
- * already the run's newest head there. The file is created with mode 0600. Rejects with NotAnOrdinaryFile, or the
+ * already the run's newest head there. The file is created with mode 0600. Rejects with NotRegularFileError, or the
  * system's error.
  */
 export async function noteHead(path: string, noted: NotedHead, signal: AbortSignal): Promise<void> {

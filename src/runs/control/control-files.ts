@@ -36,7 +36,7 @@ export async function makeControlFolder(runDir: string): Promise<void> {
   }
 }
 
-/** Whether the marker exists; rejects with NotAnOrdinaryFile when something else has its name. */
+/** Whether the folder exists; rejects with NotRegularFileError when something else has its name. */
 async function isFolder(path: string): Promise<boolean> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
