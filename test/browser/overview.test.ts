@@ -69,7 +69,8 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   const comments = Array.from({ length: 4000 }, (_, at) => `comment number ${at}`);
   await writeFiles(folder, { 'comments.csv': `text\n${comments.join('\n')}\n` });
   const served = await serveDashboard({
-    ...{ out, roots: [folder] },
+    out,
+    roots: [folder],
     openGuards: async (signal) => {
       const asked = { expectFingerprint: null, maxWaitMs: 10_000 };
       const pool = await connectGuards([{ name: address, address }], asked, signal);

@@ -81,7 +81,9 @@ describe('a rendered report', () => {
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 
 const VIEWS: Record<string, View> = {
-  ...{ report: {}, 'report-dark': { scheme: 'dark' }, 'report-phone': { size: 'phone' } },
+  report: {},
+  'report-dark': { scheme: 'dark' },
+  'report-phone': { size: 'phone' },
 };
 
 describe('the report of a run over the sample', () => {

@@ -4,7 +4,11 @@ import { isFields, type RecordReader, type SourceRecord } from '../../src/format
 
 /** A table of cells between commas, below a header. */
 export const COMMA: CsvDialect = {
-  ...{ delimiter: ',', lineBreak: '\n', namesDelimiter: false, header: true, width: null },
+  delimiter: ',',
+  lineBreak: '\n',
+  namesDelimiter: false,
+  header: true,
+  width: null,
 };
 
 /** What a reader gives for bytes that come in pieces of the given sizes, over and over. */

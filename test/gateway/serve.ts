@@ -7,9 +7,15 @@ import { DEFAULT_JUDGING } from '../helpers/run-config.ts';
 /** A gateway on a free port in front of a pool, closed when the test is over. What a test does not say is ordinary. */
 export async function serve(pool: GuardPool, options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = await startGateway({
-    ...{ pool, host: '127.0.0.1', port: 0, token: null, judging: DEFAULT_JUDGING },
+    pool,
+    host: '127.0.0.1',
+    port: 0,
+    token: null,
+    judging: DEFAULT_JUDGING,
+    maxConcurrency: 256,
+    timeoutMs: 120_000,
     // A busy machine may hold a guard up for longer than a client is made to wait.
-    ...{ maxConcurrency: 256, timeoutMs: 120_000, guardGraceMs: 120_000 },
+    guardGraceMs: 120_000,
     onFailure: (failure) => {
       throw failure;
     },

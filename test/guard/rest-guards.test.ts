@@ -36,8 +36,12 @@ test('texts are sent as JSON, images and clips as files named by their format, a
   expect(seen.get('image')!.file).toEqual({ name: 'item.png', type: 'image/png', bytes: png });
   expect(seen.get('audio')!.file).toEqual({ name: 'item.wav', type: 'audio/wav', bytes: wav });
   expect(verdict(outcomes[1])).toMatchObject({
-    ...{ score: scoreOf(png.toString('base64')), subcategoryScores: null, fingerprint: null },
-    ...{ endpoint: server.address, attempts: 1, cacheUsage: null },
+    score: scoreOf(png.toString('base64')),
+    subcategoryScores: null,
+    fingerprint: null,
+    endpoint: server.address,
+    attempts: 1,
+    cacheUsage: null,
     coverage: { unit: 'frames', judged: 1, total: 1 },
   });
   expect(pool.fingerprints.size).toBe(0);

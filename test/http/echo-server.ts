@@ -3,8 +3,11 @@ import { onTestFinished } from 'vitest';
 import { type HttpLimits, type HttpServerOptions, startHttpServer } from '../../src/http/http-server.ts';
 
 const LIMITS: HttpLimits = {
-  ...{ maxConnections: 8, maxBodyBytes: 10 },
-  ...{ headersTimeoutMs: 60_000, requestTimeoutMs: 60_000, closeGraceMs: 60_000 },
+  maxConnections: 8,
+  maxBodyBytes: 10,
+  headersTimeoutMs: 60_000,
+  requestTimeoutMs: 60_000,
+  closeGraceMs: 60_000,
 };
 
 type Given = Partial<Omit<HttpServerOptions, 'limits'>> & { readonly limits?: Partial<HttpLimits> };
@@ -12,7 +15,9 @@ type Given = Partial<Omit<HttpServerOptions, 'limits'>> & { readonly limits?: Pa
 /** A server that echoes bodies, for one test. */
 export async function started({ limits, ...given }: Given = {}) {
   const server = await startHttpServer({
-    ...{ what: 'echoes', port: 0, token: null },
+    what: 'echoes',
+    port: 0,
+    token: null,
     handle: async (incoming, response) => {
       response.end(`got ${await text(incoming)}`);
     },

@@ -54,8 +54,15 @@ describe('exports of chat applications', () => {
   test('a chat of Discord', async () => {
     const author = { id: '9', name: 'ann', nickname: 'Ann of the Old Mill', isBot: false, roles: [] };
     const message = (id: number, content: string, more: object = {}) => ({
-      ...{ id: String(id), type: 'Default', timestamp: '2024-01-01T00:00:00.000+00:00', content, author },
-      ...{ attachments: [], embeds: [], reactions: [], ...more },
+      id: String(id),
+      type: 'Default',
+      timestamp: '2024-01-01T00:00:00.000+00:00',
+      content,
+      author,
+      attachments: [],
+      embeds: [],
+      reactions: [],
+      ...more,
     });
     const attachments = [{ id: '3', url: 'https://example.org/a.png', fileName: 'a.png' }];
     const embeds = [{ title: 'A page', description: 'of many words', url: '' }];
@@ -97,7 +104,10 @@ describe('exports of chat applications', () => {
   test('a day of a channel of Slack, with the text in blocks as well', async () => {
     const section = (text: string) => ({ type: 'rich_text_section', elements: [{ type: 'text', text }] });
     const message = (user: string, text: string) => ({
-      ...{ type: 'message', user, text, ts: '1700000000.000100' },
+      type: 'message',
+      user,
+      text,
+      ts: '1700000000.000100',
       blocks: [{ type: 'rich_text', elements: [section(text)] }],
       user_profile: { real_name: 'Ann Bold', display_name: 'ann', avatar_hash: 'g12' },
     });

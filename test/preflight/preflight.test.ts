@@ -46,7 +46,9 @@ describe('a forecast', () => {
     const config = await configOf(['uploads', 'table.csv'], { guard: [server.address] });
     const before = await forecastOf(config);
     expect(before).toMatchObject({
-      ...{ items: 344, to_judge: 342, time: null },
+      items: 344,
+      to_judge: 342,
+      time: null,
       sources: [
         {
           source: 'uploads',

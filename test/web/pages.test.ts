@@ -38,9 +38,15 @@ describe('numbers of the dashboard', () => {
 
 describe('progress of a run', () => {
   const progress: RunProgress = {
-    ...{ planned: 1000, plan_closed: true, judged: 998, review: 40, block: 2, errors: 1 },
+    planned: 1000,
+    plan_closed: true,
+    judged: 998,
+    review: 40,
+    block: 2,
+    errors: 1,
     by_category: {},
-    ...{ items_per_second: 12.345, seconds_left: 1 },
+    items_per_second: 12.345,
+    seconds_left: 1,
   };
 
   it('is never all before everything is done, and counts errors', () => {

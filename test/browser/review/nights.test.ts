@@ -12,7 +12,8 @@ const browser = useBrowser();
 
 const POLICY = {
   thresholds: { default: { review: 0.4, block: 0.8 } },
-  ...{ allowFlagged: false, allowPartial: false },
+  allowFlagged: false,
+  allowPartial: false,
 };
 
 /** Two nights; all that was flagged in the first was allowed by Ana. Returns the second, with one new text and a changed score. */

@@ -28,7 +28,9 @@ describe('the media of an item', () => {
     const url = `data:image/png;base64,${small.toString('base64')}`;
     const content = [{ type: 'image_url', image_url: { url } }];
     const { run, asking } = await askAbout({
-      ...{ 'a.jpg': original, 'a.txt': 'a caption', 'c.csv': 'id,text\n1,a text\n' },
+      'a.jpg': original,
+      'a.txt': 'a caption',
+      'c.csv': 'id,text\n1,a text\n',
       'b.jsonl': `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`,
     });
     const whole = { kind: 'image', width: 1600, height: 800, caption: 'a caption' };
@@ -60,7 +62,8 @@ describe('the media of an item', () => {
       '0016.png': await drawn(16, 8).png().toBuffer(),
       '0300.png': await drawn(300, 150).png().toBuffer(),
       '3000.png': await drawn(3000, 1500).png().toBuffer(),
-      ...{ 'clip.wav': clip(1, 0), 'text.txt': 'a text' },
+      'clip.wav': clip(1, 0),
+      'text.txt': 'a text',
     });
     const sizeOf = async (seq: number, body: object): Promise<string> => {
       const response = await asking.ask(seq, 'thumbnail', body);
@@ -104,7 +107,11 @@ describe('the media of an item', () => {
     const verdictOn = (request: GuardRequest) => (isShort(request) ? HATEFUL : ALLOWED);
     const { asking } = await askAbout({ 'a.wav': clip(310, 305) }, { verdictOn });
     expect(await asking.content(0)).toEqual({
-      ...{ kind: 'audio', seconds: 10, worst_at: 300, clip_seconds: 310, transcript: null },
+      kind: 'audio',
+      seconds: 10,
+      worst_at: 300,
+      clip_seconds: 310,
+      transcript: null,
       peaks: [...new Array<number>(300).fill(0), ...new Array<number>(300).fill(0.5)],
     });
     const response = await asking.ask(0, 'media');

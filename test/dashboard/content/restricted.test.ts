@@ -24,7 +24,9 @@ const SECRET = 'RESTRICTED words that nobody may see';
 
 /** Flagged for Sexual Content, by a guard with these scores besides. */
 const sexual = (more: object = {}) => ({
-  ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+  score: 0.9,
+  flagged: true,
+  subcategoryFlags: ['sexual_content'],
   subcategoryScores: { sexual_content: 0.9, ...more },
 });
 
@@ -192,7 +194,9 @@ describe('restricted content', () => {
       {
         policy: { ...DEFAULT_POLICY, thresholds },
         verdictOn: (request) => ({
-          ...{ score: 0.99, flagged: false, subcategoryFlags: [] },
+          score: 0.99,
+          flagged: false,
+          subcategoryFlags: [],
           subcategoryScores: { child_sexual_exploitation: wordsOf(request) === 'caught' ? 0.4 : 0.39 },
         }),
       },

@@ -61,7 +61,12 @@ export function randomOutcomes(count: number, random: () => number, policy: Poli
       id: random() < 0.3 ? pick(ODD_TEXTS) : `Comment-${Math.floor(random() * 50)}`,
       source: {
         path: `${pick(['uploads', 'Chats', "o'brien"])}/${random() < 0.2 ? pick(ODD_TEXTS) : `file${seq % 9}.csv`}`,
-        ...{ row: seq, line: seq + 1, sha256: null, bytes: null, offset: null, length: null },
+        row: seq,
+        line: seq + 1,
+        sha256: null,
+        bytes: null,
+        offset: null,
+        length: null,
       },
       modality: pick(['text', 'text', 'image', 'audio', null] as const),
       part: random() < 0.1 ? 'chosen' : null,
@@ -91,14 +96,22 @@ export function randomOutcomes(count: number, random: () => number, policy: Poli
     const coverage = { unit: 'chars', judged: verdict.partial ? 5 : 10, total: 10, worst_at: null } as const;
     return outcomeLine({
       ...where,
-      ...{ score: verdict.score, flagged, decision, decided_by: decidedBy },
+      score: verdict.score,
+      flagged,
+      decision,
+      decided_by: decidedBy,
       subcategory_scores: verdict.subcategoryScores,
       subcategory_flags: verdict.subcategoryFlags,
       latency_ms: Math.round(random() * 20),
       coverage: random() < 0.2 && !verdict.partial ? null : coverage,
       stream: {
-        ...{ chunks: 2, first_flagged_seq: null, shown_share_at_caution: null, shown_share_at_flag: null },
-        ...{ lag_chunks: 0, lag_ms: 0, first_caution_seq: verdict.needsCaution ? 0 : null },
+        chunks: 2,
+        first_flagged_seq: null,
+        shown_share_at_caution: null,
+        shown_share_at_flag: null,
+        lag_chunks: 0,
+        lag_ms: 0,
+        first_caution_seq: verdict.needsCaution ? 0 : null,
       },
     });
   });

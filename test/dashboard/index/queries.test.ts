@@ -179,7 +179,8 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
         if (score !== null) scores[Math.min(49, Math.floor(score * 50))]!++;
       }
       expect(facets).toEqual({
-        ...{ total: expected.length, fresh: null },
+        total: expected.length,
+        fresh: null,
         decisions: model.counts(filter, 'decisions', OUTCOMES, ({ decision }) => decision ?? 'error'),
         categories: model.counts(filter, 'categories', [...CATEGORY_KEYS, 'other', 'none'], categoriesOf),
         modalities: model.counts(filter, 'modalities', MODALITIES, ({ modality }) => modality ?? []),
@@ -199,7 +200,9 @@ it(`finds, sorts and counts what plain lists would (SEED=${SEED})`, async () => 
   const contentOf = (seq: number): string | null =>
     seq % 4 === 0 ? null : hash('sha256', String(seq % 150));
   const lines = randomOutcomes(400, random(SEED), DEFAULT_POLICY).map((line) => ({
-    ...{ ...line, run: RUN, content_sha256: contentOf(line.seq) },
+    ...line,
+    run: RUN,
+    content_sha256: contentOf(line.seq),
   }));
   const index = await indexed(lines);
   const model = new Model(lines);

@@ -33,7 +33,8 @@ const POLICIES: readonly Policy[] = [
   { thresholds: { default: { review: 0.4, block: 0.8 } }, allowFlagged: true, allowPartial: true },
   {
     thresholds: { default: { block: 0.9 }, hate: { review: 0.2 }, privacy: { review: 0.3, block: 0.5 } },
-    ...{ allowFlagged: false, allowPartial: true },
+    allowFlagged: false,
+    allowPartial: true,
   },
   { thresholds: { hate: { block: 0.7 } }, allowFlagged: true, allowPartial: false },
 ];

@@ -23,7 +23,8 @@ const SAME = 4;
 const ADDED = ['HATE new', 'HATE newer', 'fine again'];
 const POLICY = {
   thresholds: { default: { review: 0.4, block: 0.8 } },
-  ...{ allowFlagged: false, allowPartial: false },
+  allowFlagged: false,
+  allowPartial: false,
 };
 
 const folder = sharedFolder();
@@ -122,7 +123,10 @@ describe('two nights over one folder', () => {
     const lines = await outcomes(first);
     const [reopened] = await list({ review: 'reopened' });
     expect(reopened).toMatchObject({
-      ...{ seq: CHANGES, score: 0.93, decision: 'block', reviews: 1 },
+      seq: CHANGES,
+      score: 0.93,
+      decision: 'block',
+      reviews: 1,
       review: { decision: 'allow', score: 0.41, reopened: true, carried: true },
     });
     const { reviews, review } = await ask<ItemDetail>(`/items/${SAME}`);

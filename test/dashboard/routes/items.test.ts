@@ -114,7 +114,10 @@ describe('the review list', () => {
     expect(last.tipped_by).toEqual({ turn: 2, seq: FIRST_TURN + 1 });
     const restricted = await json<ItemDetail>(`/items/${RESTRICTED}`);
     expect(restricted).toMatchObject({
-      ...{ restricted: true, restricted_by: 'child_sexual_exploitation', tipped_by: null, reviews: [] },
+      restricted: true,
+      restricted_by: 'child_sexual_exploitation',
+      tipped_by: null,
+      reviews: [],
     });
     expect(restricted.decided_by_in_words).toMatch(/\w/);
   });
@@ -176,8 +179,11 @@ describe('reviews', () => {
     await writeFile(path, await labels.text());
     const finished = await openFinishedVerdicts(dir, signal);
     const result = await replay(finished, {
-      ...{ policy: finished.record.config.policy, wanted: { precision: null, recall: null } },
-      ...{ labels: await readLabels(path), out: null, signal },
+      policy: finished.record.config.policy,
+      wanted: { precision: null, recall: null },
+      labels: await readLabels(path),
+      out: null,
+      signal,
     });
     expect(result.labels).toMatchObject({ labels: 15, unmatched: 0, contradictions: 0, without_verdict: 0 });
     expect(result.labels!.scores[0]).toMatchObject({ score: 'score', labelled: { true: 1, false: 1 } });
@@ -192,7 +198,10 @@ describe('reviews', () => {
     expect(tasks).toHaveLength(2);
     const chosen = { decision: ['block'], categories: ['hate'] };
     const results = Object.entries(chosen).map(([from_name, choices]) => ({
-      ...{ from_name, to_name: 'item', type: 'choices', value: { choices } },
+      from_name,
+      to_name: 'item',
+      type: 'choices',
+      value: { choices },
     }));
     const note = { from_name: 'note', to_name: 'item', type: 'textarea', value: { text: ['why'] } };
     expect(tasks[1]).toMatchObject({

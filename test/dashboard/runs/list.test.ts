@@ -46,7 +46,9 @@ it('lists hundreds of runs, finished or not, and one bad directory is its own pr
   const state = (name: string): unknown[] => [rows.get(name)?.state, rows.get(name)?.problem];
   for (const name of [run, ...copies]) expect(state(name)).toEqual(['finished', null]);
   expect(rows.get(run)).toMatchObject({
-    ...{ name: 'three', not_judged: 0, actions: [] },
+    name: 'three',
+    not_judged: 0,
+    actions: [],
     progress: { planned: 3, plan_closed: true, judged: 3, errors: 0 },
   });
   expect(state('begun')).toEqual(['stopped', 'no feeder: resume the run']);

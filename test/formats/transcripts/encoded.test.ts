@@ -5,7 +5,10 @@ import { rejectEncoded } from '../../../src/formats/transcripts/draft.ts';
 const ENCODED = Buffer.from('words that nobody is to read, '.repeat(20)).toString('base64');
 const CHUNKS = [ENCODED.slice(0, 50), ENCODED.slice(50)];
 const chat = (turns: number, ...texts: string[]): TextRequest => ({
-  ...{ requestType: 'multiturn', modality: 'text', turns, conversation: null },
+  requestType: 'multiturn',
+  modality: 'text',
+  turns,
+  conversation: null,
   messages: texts.map((text) => ['user', text] as const),
 });
 const text = { modality: 'text', prompt: 'why' } as const;

@@ -17,7 +17,10 @@ const LIMITS = { streams: 6, streamsPerConnection: 4, unjudgedText: 500, unjudge
 
 /** The first message of a stream whose chunks are judged one by one. */
 const first: Partial<StreamRequest> = {
-  ...{ streamId: 'stream', prompt: 'a prompt', chunk: 'one ', cadence: { unit: 'chunks', every: 1 } },
+  streamId: 'stream',
+  prompt: 'a prompt',
+  chunk: 'one ',
+  cadence: { unit: 'chunks', every: 1 },
 };
 
 type Door = [

@@ -51,8 +51,15 @@ describe('versions', () => {
 describe('service time', () => {
   const buffers = (sizes: number[]) => sizes.map((size) => Buffer.alloc(size));
   const rows = (...lengths: number[]): TensorRequest => ({
-    ...{ id: '', rows: lengths.length, batched: true, strings: new Map([['TEXT', buffers(lengths)]]) },
-    ...{ turns: 0, cacheWrite: null, outputs: null, signature: '', bytes: 0 },
+    id: '',
+    rows: lengths.length,
+    batched: true,
+    strings: new Map([['TEXT', buffers(lengths)]]),
+    turns: 0,
+    cacheWrite: null,
+    outputs: null,
+    signature: '',
+    bytes: 0,
   });
 
   it('follows the longest row, or the size of an image or a clip between the reference figures (C-113)', () => {

@@ -69,8 +69,11 @@ describe('a chat model', () => {
     const { fingerprint } = await read(server.address);
     expect(fingerprint!.artifacts).toMatchObject({
       'answered-by': expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
-      ...{ family: 'granite-guardian', model: 'guard', root: 'ibm-granite/granite-guardian-3.3-8b' },
-      ...{ scores: 'probability', 'server-version': '0.11.2' },
+      family: 'granite-guardian',
+      model: 'guard',
+      root: 'ibm-granite/granite-guardian-3.3-8b',
+      scores: 'probability',
+      'server-version': '0.11.2',
     });
     // The family is told from what was loaded, where the served name says nothing.
     const unnamed = server.address.replace(/&family=.*/, '');

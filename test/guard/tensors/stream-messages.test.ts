@@ -77,7 +77,11 @@ describe('a message of ModelStreamInfer', () => {
   });
 
   const request: StreamRequest = {
-    ...{ streamId: 's', seq: 7, prompt: 'p', chunk: 'c', endOfStream: true },
+    streamId: 's',
+    seq: 7,
+    prompt: 'p',
+    chunk: 'c',
+    endOfStream: true,
     cadence: { unit: 'chunks', every: 4 },
   };
 
@@ -106,7 +110,12 @@ describe('a message of ModelStreamInfer', () => {
 
 describe('a verdict in tensors', () => {
   const verdict = {
-    ...{ processedUntilSeq: 3, flagged: true, needsCaution: false, score: 0.9, latencyMs: 1, isFinal: true },
+    processedUntilSeq: 3,
+    flagged: true,
+    needsCaution: false,
+    score: 0.9,
+    latencyMs: 1,
+    isFinal: true,
   };
   const good = encodeStreamVerdict(verdict, { batched: false });
   const changed = (name: string, change: object, raw?: Buffer): object => ({
@@ -153,7 +162,12 @@ describe('a message over a WebSocket', () => {
   it('has the fields of the contract (C-226, C-426)', () => {
     const first = { streamId: 's', seq: 3, prompt: 'p', chunk: 'c', endOfStream: false } as const;
     expect(JSON.parse(writeStreamRequest({ ...first, cadence: { unit: 'ms', every: 50 } }))).toEqual({
-      ...{ stream_id: 's', seq: 3, prompt: 'p', response_chunk: 'c', end_of_stream: false, cadence_ms: 50 },
+      stream_id: 's',
+      seq: 3,
+      prompt: 'p',
+      response_chunk: 'c',
+      end_of_stream: false,
+      cadence_ms: 50,
     });
     const last = { streamId: '', seq: 4, prompt: null, chunk: null, endOfStream: true, cadence: null };
     expect(JSON.parse(writeStreamRequest(last))).toEqual({ seq: 4, response_chunk: '', end_of_stream: true });
@@ -178,7 +192,11 @@ describe('a message over a WebSocket', () => {
   });
 
   const verdict = {
-    ...{ processed_until_seq: 0, flagged: false, needs_caution: false, latency_ms: 1, is_final: false },
+    processed_until_seq: 0,
+    flagged: false,
+    needs_caution: false,
+    latency_ms: 1,
+    is_final: false,
   };
   test.each<[what: string, change: object]>([
     ['processed_until_seq below -1', { processed_until_seq: -2 }],

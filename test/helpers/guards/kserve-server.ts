@@ -95,7 +95,8 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
       return { ...output, contents: { [FIELDS[output.datatype]!]: data.map(asField) } };
     });
     return {
-      ...{ model_name: 'guard', model_version: '' },
+      model_name: 'guard',
+      model_version: '',
       ...(replies === 'raw' ? rawOutputs(outputs) : { outputs: typed, raw_output_contents: [] }),
     };
   };

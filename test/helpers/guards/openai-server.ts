@@ -236,7 +236,9 @@ function completion(
   }));
   const message = { role: 'assistant', content: tokens.map(({ text }) => text).join(''), refusal: null };
   return {
-    ...{ id: 'chatcmpl-1', object: 'chat.completion', usage: { prompt_tokens: of.promptTokens } },
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    usage: { prompt_tokens: of.promptTokens },
     choices: [{ index: 0, message, finish_reason: of.finish, logprobs: of.hasLogprobs ? { content } : null }],
   };
 }

@@ -92,7 +92,9 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
   let inFlight = 0;
 
   const replyOf = (outputs: readonly Output[]): InferResponse => ({
-    ...{ model_name: 'guard', model_version: deployed.version, id: '' },
+    model_name: 'guard',
+    model_version: deployed.version,
+    id: '',
     ...rawOutputs(outputs),
   });
   const ordinary = (scores: readonly number[]) => replyOf(verdictOutputs(scores, isBatched));

@@ -41,8 +41,13 @@ describe('reading a source', () => {
     const bytes = Buffer.from('\ufeffA text.\n');
     const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
     expect(item!.source).toEqual({
-      ...{ path: 'a.txt', row: null, line: null, sha256: hash('sha256', bytes) },
-      ...{ bytes: bytes.length, offset: null, length: null },
+      path: 'a.txt',
+      row: null,
+      line: null,
+      sha256: hash('sha256', bytes),
+      bytes: bytes.length,
+      offset: null,
+      length: null,
     });
     expect(item!.request).toMatchObject({ requestType: 'prompt', text: 'A text.\n' });
     expect(item!.contentSha256).toBe(contentSha256(item!.request!));

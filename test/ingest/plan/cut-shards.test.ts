@@ -74,9 +74,15 @@ describe('cutting shards', () => {
           );
           expect(lineSeqs).toEqual(shard.items.map(({ seq }) => seq));
           expect(line).toMatchObject({
-            ...{ shard: shard.shard, pass: 2, lane: shard.lane, items: shard.items.length },
-            ...{ payload_sha256: payloadSha256(shard.items), items_sha256: itemsSha256(shard.items) },
-            ...{ source: 3, from: shard.items[0]!.source.row, to: shard.items.at(-1)!.source.row },
+            shard: shard.shard,
+            pass: 2,
+            lane: shard.lane,
+            items: shard.items.length,
+            payload_sha256: payloadSha256(shard.items),
+            items_sha256: itemsSha256(shard.items),
+            source: 3,
+            from: shard.items[0]!.source.row,
+            to: shard.items.at(-1)!.source.row,
           });
         }
         const shardOf = new Map<number, number>();

@@ -20,9 +20,18 @@ const OPTIONS: PlanWriterOptions = {
 const newPath = async (): Promise<string> => join(await temporaryFolder(), 'plan.jsonl');
 
 const planned = (shard: number, pass = 1, more: Partial<PlannedShard> = {}): PlannedShard => ({
-  ...{ shard, pass, lane: 'text', seqs: [[shard * 2, shard * 2 + 1]] },
-  ...{ source: 0, from: 1, to_source: 0, to: 2, items: 2 },
-  ...{ payload_sha256: 'ab'.repeat(32), items_sha256: 'cd'.repeat(32), ...more },
+  shard,
+  pass,
+  lane: 'text',
+  seqs: [[shard * 2, shard * 2 + 1]],
+  source: 0,
+  from: 1,
+  to_source: 0,
+  to: 2,
+  items: 2,
+  payload_sha256: 'ab'.repeat(32),
+  items_sha256: 'cd'.repeat(32),
+  ...more,
 });
 
 function closing(pass: number, shards: number): PlanLine {

@@ -9,7 +9,8 @@ const picture = fc
   .record({ width: fc.integer({ min: 1, max: 40 }), height: fc.integer({ min: 1, max: 40 }) })
   .chain(({ width, height }) =>
     fc.record({
-      ...{ width: fc.constant(width), height: fc.constant(height) },
+      width: fc.constant(width),
+      height: fc.constant(height),
       rgb: fc.uint8Array({ minLength: width * height * 3, maxLength: width * height * 3 }),
       to: fc.record({
         width: fc.integer({ min: 1, max: width }),
