@@ -6,7 +6,7 @@ import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import type { ItemRequest, Turn } from '../../src/domain/request.ts';
 import { payloadSha256 } from '../../src/domain/shard.ts';
-import { conversation, prompt, response } from '../helpers/guards/guard-pool.ts';
+import { conversation, prompt, response } from '../helpers/guards/requests.ts';
 import { knownItem, promptItem } from '../helpers/items.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -5,17 +5,14 @@ import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import {
   closeAfterAll,
   connect,
-  expectFirstTries,
-  failure,
   guard,
-  image,
   judge,
-  prompts,
   restGuard,
   socketServer,
   stateOf,
-  verdict,
 } from '../helpers/guards/guard-pool.ts';
+import { expectFirstTries, failure, verdict } from '../helpers/guards/outcomes.ts';
+import { image, prompts } from '../helpers/guards/requests.ts';
 import type { RestScripted } from '../helpers/guards/rest-guard.ts';
 
 closeAfterAll();

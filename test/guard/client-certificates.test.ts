@@ -14,11 +14,11 @@ import {
   guard,
   judge,
   kserveHttpServer,
-  prompt,
   refusalOf,
   restGuard,
-  verdict,
 } from '../helpers/guards/guard-pool.ts';
+import { verdict } from '../helpers/guards/outcomes.ts';
+import { prompt } from '../helpers/guards/requests.ts';
 
 /** Guards that require a certificate of `authority`, and have one of it. */
 let tls: ServerTls;

@@ -3,18 +3,9 @@ import { Failure } from '../../src/domain/failure.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
-import {
-  audio,
-  connect,
-  expectFirstTries,
-  failure,
-  image,
-  judge,
-  prompt,
-  prompts,
-  stateOf,
-  verdict,
-} from '../helpers/guards/guard-pool.ts';
+import { connect, judge, stateOf } from '../helpers/guards/guard-pool.ts';
+import { expectFirstTries, failure, verdict } from '../helpers/guards/outcomes.ts';
+import { audio, image, prompt, prompts } from '../helpers/guards/requests.ts';
 import { settled } from '../helpers/settled.ts';
 
 /** What goes wrong with requests whose text holds `containing`, or with any. */

@@ -2,17 +2,9 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
-import {
-  connect,
-  expectFirstTries,
-  expectOnlyFailure,
-  expectToOutlast,
-  guard,
-  judge,
-  openAiServer,
-  prompt,
-  prompts,
-} from '../helpers/guards/guard-pool.ts';
+import { connect, expectToOutlast, guard, judge, openAiServer } from '../helpers/guards/guard-pool.ts';
+import { expectFirstTries, expectOnlyFailure } from '../helpers/guards/outcomes.ts';
+import { prompt, prompts } from '../helpers/guards/requests.ts';
 import type { Scripted, SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 const BAD = 'text 17';

@@ -8,17 +8,14 @@ import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import { configTensors } from '../helpers/guards/fake-contract.ts';
 import {
   connect,
-  expectOnlyFailure,
-  failure,
   guard,
   judge,
   kserveHttpServer,
-  prompt,
-  prompts,
   readingOf,
   restGuard,
-  verdict,
 } from '../helpers/guards/guard-pool.ts';
+import { expectOnlyFailure, failure, verdict } from '../helpers/guards/outcomes.ts';
+import { prompt, prompts } from '../helpers/guards/requests.ts';
 import type { RestScripted } from '../helpers/guards/rest-guard.ts';
 import type { ScriptedGuardOptions, SeenRequest } from '../helpers/guards/scripted-guard.ts';
 

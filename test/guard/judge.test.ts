@@ -1,17 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Turn } from '../../src/domain/request.ts';
-import {
-  audio,
-  connect,
-  conversation,
-  guard,
-  image,
-  judge,
-  prompt,
-  prompts,
-  response,
-  verdict,
-} from '../helpers/guards/guard-pool.ts';
+import { connect, guard, judge } from '../helpers/guards/guard-pool.ts';
+import { verdict } from '../helpers/guards/outcomes.ts';
+import { audio, conversation, image, prompt, prompts, response } from '../helpers/guards/requests.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
 import { gate } from '../helpers/guards/gate.ts';
 

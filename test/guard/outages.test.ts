@@ -3,21 +3,16 @@ import { expect, test } from 'vitest';
 import {
   connect,
   expectToOutlast,
-  conversation,
-  failure,
   guard,
-  image,
   judge,
   kserveHttpServer,
   kserveServer,
-  prompt,
-  prompts,
-  response,
   restGuard,
   socketServer,
   stateOf,
-  verdict,
 } from '../helpers/guards/guard-pool.ts';
+import { failure, verdict } from '../helpers/guards/outcomes.ts';
+import { conversation, image, prompt, prompts, response } from '../helpers/guards/requests.ts';
 import { fingerprintIdOf, type ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 test('a conversation that loses its guard continues on the other, turn by turn', async () => {

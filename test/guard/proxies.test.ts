@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { connect, guard, judge, prompts, restGuard, verdict } from '../helpers/guards/guard-pool.ts';
+import { connect, guard, judge, restGuard } from '../helpers/guards/guard-pool.ts';
+import { verdict } from '../helpers/guards/outcomes.ts';
+import { prompts } from '../helpers/guards/requests.ts';
 
 const VARIABLES = ['grpc_proxy', 'http_proxy', 'https_proxy', 'all_proxy'];
 

@@ -1,21 +1,8 @@
 import { expect, test } from 'vitest';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
-import {
-  audio,
-  connect,
-  conversation,
-  expectFirstTries,
-  expectToOutlast,
-  failure,
-  image,
-  judge,
-  prompt,
-  prompts,
-  refusalOf,
-  response,
-  restGuard,
-  verdict,
-} from '../helpers/guards/guard-pool.ts';
+import { connect, expectToOutlast, judge, refusalOf, restGuard } from '../helpers/guards/guard-pool.ts';
+import { expectFirstTries, failure, verdict } from '../helpers/guards/outcomes.ts';
+import { audio, conversation, image, prompt, prompts, response } from '../helpers/guards/requests.ts';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 
 /** A script for what is judged; the harmless text is answered as usual. */

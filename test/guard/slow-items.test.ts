@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'vitest';
-import {
-  closeAfterAll,
-  connect,
-  expectOnlyFailure,
-  expectToOutlast,
-  guard,
-  judge,
-  prompts,
-} from '../helpers/guards/guard-pool.ts';
+import { closeAfterAll, connect, expectToOutlast, guard, judge } from '../helpers/guards/guard-pool.ts';
+import { expectOnlyFailure } from '../helpers/guards/outcomes.ts';
+import { prompts } from '../helpers/guards/requests.ts';
 import type { ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterAll();

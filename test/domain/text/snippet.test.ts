@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Judgement } from '../../../src/domain/outcome.ts';
 import { MAX_SNIPPET_UNITS, createSnippet } from '../../../src/domain/text/snippet.ts';
-import { conversation, generation, prompt, response } from '../../helpers/guards/guard-pool.ts';
+import { conversation, generation, prompt, response } from '../../helpers/guards/requests.ts';
 
 function judged(worstAt: number | null, stream: Judgement['stream'] = null) {
   return { coverage: { unit: 'chars', judged: 1, total: 1, worst_at: worstAt }, stream } as const;

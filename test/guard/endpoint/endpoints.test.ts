@@ -3,17 +3,9 @@ import { expect, test } from 'vitest';
 import type { MediaKind } from '../../../src/domain/request.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import { freePort } from '../../helpers/free-port.ts';
-import {
-  audio,
-  connect,
-  failure,
-  guard,
-  judge,
-  prompts,
-  refusalOf,
-  stateOf,
-  verdict,
-} from '../../helpers/guards/guard-pool.ts';
+import { connect, guard, judge, refusalOf, stateOf } from '../../helpers/guards/guard-pool.ts';
+import { failure, verdict } from '../../helpers/guards/outcomes.ts';
+import { audio, prompts } from '../../helpers/guards/requests.ts';
 import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
 
 test('no guard within the start timeout is one clear line', async () => {

@@ -1,18 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   connect,
-  conversation,
-  expectOnlyFailure,
-  failure,
-  image,
   judge,
   kserveHttpServer,
   kserveServer,
-  prompt,
-  prompts,
   readingOf,
-  verdict,
 } from '../../helpers/guards/guard-pool.ts';
+import { expectOnlyFailure, failure, verdict } from '../../helpers/guards/outcomes.ts';
+import { conversation, image, prompt, prompts } from '../../helpers/guards/requests.ts';
 import type { Metadata } from '../../helpers/guards/kserve-server.ts';
 
 const HELLO = ['user', 'hello'] as const;

@@ -8,7 +8,7 @@ import { type ChatFamily, FAMILIES } from '../../../src/guard/openai/chat-guard.
 import { readCompletion } from '../../../src/guard/openai/completion.ts';
 import type { Question } from '../../../src/guard/openai/families/family.ts';
 import type { Answer } from '../../../src/guard/protocol/answer.ts';
-import { conversation, image, prompt, response } from '../../helpers/guards/guard-pool.ts';
+import { conversation, image, prompt, response } from '../../helpers/guards/requests.ts';
 
 const POLICY = { sha256: 'a'.repeat(64), text: '# Forum rules\n- Hate: no attacks.\n- Off-topic ads\n' };
 

@@ -2,19 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ItemCode } from '../../../src/domain/item-error.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
-import {
-  audio,
-  connect,
-  expectOnlyFailure,
-  failure,
-  image,
-  judge,
-  openAiServer,
-  prompt,
-  prompts,
-  response,
-  verdict,
-} from '../../helpers/guards/guard-pool.ts';
+import { connect, judge, openAiServer } from '../../helpers/guards/guard-pool.ts';
+import { expectOnlyFailure, failure, verdict } from '../../helpers/guards/outcomes.ts';
+import { audio, image, prompt, prompts, response } from '../../helpers/guards/requests.ts';
 import type { OpenAiScripted, SeenOpenAi } from '../../helpers/guards/openai-server.ts';
 
 const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;

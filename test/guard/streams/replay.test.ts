@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ItemCode } from '../../../src/domain/item-error.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import type { StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
-import {
-  connect,
-  expectOnlyFailure,
-  failure,
-  generation,
-  guard,
-  judge,
-  prompts,
-  restGuard,
-  verdict,
-} from '../../helpers/guards/guard-pool.ts';
+import { connect, guard, judge, restGuard } from '../../helpers/guards/guard-pool.ts';
+import { expectOnlyFailure, failure, verdict } from '../../helpers/guards/outcomes.ts';
+import { generation, prompts } from '../../helpers/guards/requests.ts';
 import { ordinary, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import { isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
 

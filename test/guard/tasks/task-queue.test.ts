@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../../src/guard/tasks/batch-lane.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { type Demand, TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { prompt } from '../../helpers/guards/guard-pool.ts';
+import { prompt } from '../../helpers/guards/requests.ts';
 
 const owner = { over: false, settle: () => null };
 

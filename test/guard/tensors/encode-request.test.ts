@@ -4,7 +4,7 @@ import type { GuardRequest, Turn } from '../../../src/domain/request.ts';
 import { encodeRequest, type RequestKind, requestKindOf } from '../../../src/guard/tensors/encode-request.ts';
 import type { InferRequest } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
-import { audio, conversation, image, prompt, response } from '../../helpers/guards/guard-pool.ts';
+import { audio, conversation, image, prompt, response } from '../../helpers/guards/requests.ts';
 
 /** Inputs by name, with their elements, after checking that every tensor holds what its shape says. */
 function read(request: InferRequest): Record<string, { shape: readonly number[]; values: unknown[] }> {

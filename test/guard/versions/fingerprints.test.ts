@@ -1,14 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import {
-  connect,
-  expectToOutlast,
-  failure,
-  guard,
-  judge,
-  prompts,
-  verdict,
-} from '../../helpers/guards/guard-pool.ts';
+import { connect, expectToOutlast, guard, judge } from '../../helpers/guards/guard-pool.ts';
+import { failure, verdict } from '../../helpers/guards/outcomes.ts';
+import { prompts } from '../../helpers/guards/requests.ts';
 import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
 
 test('when the model changes in the middle, every verdict names the one that gave it (C-903)', async () => {

@@ -1,14 +1,7 @@
 import { expect, it } from 'vitest';
-import {
-  connect,
-  expectToOutlast,
-  failure,
-  generation,
-  judge,
-  refusalOf,
-  socketServer,
-  verdict,
-} from '../../helpers/guards/guard-pool.ts';
+import { connect, expectToOutlast, judge, refusalOf, socketServer } from '../../helpers/guards/guard-pool.ts';
+import { failure, verdict } from '../../helpers/guards/outcomes.ts';
+import { generation } from '../../helpers/guards/requests.ts';
 import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 
 it('a handshake that the server fails on is tried again', async () => {

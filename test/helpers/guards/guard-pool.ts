@@ -1,22 +1,13 @@
 import { afterAll, expect, onTestFinished } from 'vitest';
-import type { ItemCode } from '../../../src/domain/item-error.ts';
-import type { FailedJudgement, Judgement, Outcome } from '../../../src/domain/outcome.ts';
-import type {
-  AudioRequest,
-  GenerationRequest,
-  GuardRequest,
-  ImageRequest,
-  MultiturnRequest,
-  PromptRequest,
-  ResponseRequest,
-  Turn,
-} from '../../../src/domain/request.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { GuardRequest } from '../../../src/domain/request.ts';
 import { connectGuards, type PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import { type EndpointReading, readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import { startKserveHttpServer } from './kserve-http-server.ts';
 import { startKserveServer } from './kserve-server.ts';
 import { startOpenAiServer } from './openai-server.ts';
+import { expectFirstTries } from './outcomes.ts';
 import { startRestGuard } from './rest-guard.ts';
 import { startSocketServer } from './scripted-streams.ts';
 import { startScriptedGuard } from './scripted-guard.ts';
@@ -82,70 +73,8 @@ export function readingOf({ address }: { readonly address: string }): Promise<En
   return readEndpoint({ name: address, address }, limits);
 }
 
-export function prompt(text: string): PromptRequest {
-  return { requestType: 'prompt', modality: 'text', text };
-}
-
-/** `text 0`, `text 1`, … */
-export function prompts(count: number): PromptRequest[] {
-  return Array.from({ length: count }, (_, index) => prompt(`text ${index}`));
-}
-
-export function image(bytes: string | Buffer, caption: string | null = null): ImageRequest {
-  return { requestType: 'prompt', modality: 'image', image: Buffer.from(bytes), caption };
-}
-
-export function audio(bytes: string | Buffer, transcript: string | null = null): AudioRequest {
-  return { requestType: 'prompt', modality: 'audio', audio: Buffer.from(bytes), transcript };
-}
-
-/** The request for a turn of a conversation, the last one unless `turns` says another. `of`: its first seq. */
-export function conversation(
-  messages: readonly Turn[],
-  { turns = messages.length, of = null }: { readonly turns?: number; readonly of?: number | null } = {},
-): MultiturnRequest {
-  return { requestType: 'multiturn', modality: 'text', messages, turns, conversation: of };
-}
-
-export function response(prompt: string | null, response: string): ResponseRequest {
-  return { requestType: 'response', modality: 'text', prompt, response };
-}
-
-/** A generation; a verdict is asked for after every `cadenceChunks` chunks. */
-export function generation(chunks: readonly string[], cadenceChunks = 1): GenerationRequest {
-  return { requestType: 'generation', modality: 'text', prompt: 'say it', chunks, cadenceChunks };
-}
-
 export function judge(pool: GuardPool, requests: readonly GuardRequest[]): Promise<Outcome[]> {
   return pool.judge(requests, { session: 'session', signal: new AbortController().signal });
-}
-
-export function verdict(outcome: Outcome | undefined): Judgement {
-  if (!outcome?.judgement) throw new Error(`not a verdict: ${JSON.stringify(outcome)}`);
-  return outcome.judgement;
-}
-
-export function failure(outcome: Outcome | undefined): FailedJudgement {
-  if (!outcome?.failure) throw new Error(`not an error: ${JSON.stringify(outcome)}`);
-  return outcome.failure;
-}
-
-/** Checks that one outcome is an error with this code, and that the others are verdicts at their first attempt. */
-export function expectOnlyFailure(
-  outcomes: readonly Outcome[],
-  at: number,
-  code: ItemCode,
-  attempts = 1,
-): void {
-  outcomes.forEach((outcome, index) => {
-    if (index !== at) expect(verdict(outcome).attempts).toBe(1);
-    else expect(failure(outcome)).toMatchObject({ error: { code }, attempts });
-  });
-}
-
-/** Checks that all outcomes are verdicts at their first attempt. */
-export function expectFirstTries(outcomes: readonly Outcome[]): void {
-  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
 }
 
 /** Has requests judged by a pool whose guard then goes out; mends the guard, and expects that none of them lost a try. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import type { Moderator } from '../../../src/moderate/moderator.ts';
-import { conversation, prompt as prompted, response as answer } from '../../helpers/guards/guard-pool.ts';
+import { conversation, prompt as prompted, response as answer } from '../../helpers/guards/requests.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { moderateShard, textModerator } from '../../helpers/moderation.ts';

@@ -8,7 +8,7 @@ import {
   type Turn,
 } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { conversation, prompt } from '../../helpers/guards/guard-pool.ts';
+import { conversation, prompt } from '../../helpers/guards/requests.ts';
 import { textsOf } from '../../helpers/guards/small-guard.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';

@@ -13,7 +13,7 @@ import { LineFiles } from '../../../src/record/outcomes/line-files.ts';
 import { runTotals } from '../../../src/record/outcomes/run-totals.ts';
 import { shardCheck } from '../../../src/record/verify/shard-check.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { conversation, prompt, response } from '../../helpers/guards/guard-pool.ts';
+import { conversation, prompt, response } from '../../helpers/guards/requests.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { finishedRun, signal } from '../run-fixture.ts';
