@@ -6,12 +6,12 @@ import { makeSigningKeys } from '../helpers/certificate.ts';
 import { guardsweep } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { jsonLines, until } from '../helpers/run-directory.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 import { webhook, WEBHOOK_SECRET } from '../helpers/webhook.ts';
 
 it('a sink signs what it finishes, and notes and says its head; so does whoever follows the run', async () => {
-  const guard = await scriptedGuard();
-  const { fleet, folder, path } = await fleetWithComments(50, { guards: [guard.address] });
+  const server = await guard();
+  const { fleet, folder, path } = await fleetWithComments(50, { guards: [server.address] });
   const { key, publicKey } = makeSigningKeys(folder);
   const [ofSink, ofFeeder] = [join(folder, 'sink.jsonl'), join(folder, 'feeder.jsonl')];
   fleet.worker();

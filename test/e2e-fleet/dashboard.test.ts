@@ -6,7 +6,7 @@ import { Cli } from '../helpers/cli.ts';
 import { listOnce, openSession, rowOnce } from '../helpers/dashboard.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 
 const ROWS = 600;
@@ -23,9 +23,9 @@ async function serveCli(args: readonly string[]): Promise<[origin: string, token
 
 it('a run of a fleet is shown with what it waits for, also through an outage of Redis, and is steered', async () => {
   const judging = gate();
-  const guard = await scriptedGuard({ script: () => judging.opened });
+  const server = await guard({ script: () => judging.opened });
   const redis = await redisForTest();
-  const { fleet, folder, out, path } = await fleetWithComments(ROWS, { redis, guards: [guard.address] });
+  const { fleet, folder, out, path } = await fleetWithComments(ROWS, { redis, guards: [server.address] });
   const [origin, token] = await serveCli(['--redis', redis.url, '--out', out, '--root', folder]);
   const session = await openSession(origin, token);
   const feeder = fleet.enqueue(path);

@@ -6,7 +6,7 @@ import { type Cli, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 
 const ROWS = 600;
 const DEADLY = new Set([17, 400]);
@@ -25,7 +25,7 @@ it('two items that kill every worker that asks for them end as INTERNAL, all oth
   /** A worker beside a guard of its own, which kills it when it is asked for a deadly text. */
   const workerThatDies = async (): Promise<void> => {
     let worker: Cli | null = null;
-    const guard = await scriptedGuard({
+    const server = await guard({
       script: (request) => {
         if (!(request.inputs['TEXT'] ?? []).some((text) => text.startsWith('deadly'))) return;
         deaths++;
@@ -33,7 +33,7 @@ it('two items that kill every worker that asks for them end as INTERNAL, all oth
         return new Promise(() => {});
       },
     });
-    const fleet = new Fleet({ redis, out: folder, guards: [guard.address] });
+    const fleet = new Fleet({ redis, out: folder, guards: [server.address] });
     const live = async (): Promise<void> => {
       while (!over) {
         worker = fleet.worker();

@@ -4,7 +4,7 @@ import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 
 const ROWS = 1000;
 /** Rows the guard fails on at first; the second never passes. */
@@ -12,13 +12,13 @@ const [PASSING, LASTING] = ['number 77', 'number 801'];
 
 it('what ended in an error that may pass is judged again by the fleet, and the later pass wins', async () => {
   const failing = new Set([PASSING, LASTING]);
-  const guard = await scriptedGuard({
+  const server = await guard({
     script: ({ inputs }) => {
       const hit = (inputs['TEXT'] ?? []).some((text) => [...failing].some((end) => text.endsWith(end)));
       return hit ? { code: grpc.INTERNAL, details: 'out of sorts' } : undefined;
     },
   });
-  const { fleet, path } = await fleetWithComments(ROWS, { guards: [guard.address] });
+  const { fleet, path } = await fleetWithComments(ROWS, { guards: [server.address] });
   fleet.worker();
   fleet.sink();
   expectStatus(await fleet.enqueue(path).finished(), 5);
@@ -30,7 +30,7 @@ it('what ended in an error that may pass is judged again by the fleet, and the l
   expect(errors(first)).toEqual(ids);
 
   failing.delete(PASSING);
-  guard.deploy('model-b', '2');
+  server.deploy('model-b', '2');
   const retried = await fleet.retry(run).finished();
   expectStatus(retried, 5);
   const counts = { planned: ROWS, judged: ROWS - 1, errors: 1 };

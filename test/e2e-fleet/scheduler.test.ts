@@ -14,7 +14,7 @@ import type { ScheduleView } from '../../src/fleet/scheduler/view-schedule.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, writeFiles } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes, until } from '../helpers/run-directory.ts';
 
@@ -23,12 +23,12 @@ const TICK = { cron: '*/2 * * * * *', timezone: 'UTC', catchUp: 'once', keepMs: 
 
 /** A fleet, and a folder with a job that is due every other second. */
 async function schedule() {
-  const guard = await scriptedGuard();
+  const server = await guard();
   const redis = await redisForTest();
-  const { fleet, folder, out } = await fleetWithComments(ROWS, { redis, guards: [guard.address] });
+  const { fleet, folder, out } = await fleetWithComments(ROWS, { redis, guards: [server.address] });
   fleet.worker();
   fleet.sink();
-  const what = `name: tick\nsources: [{ path: ../a.csv }]\nguard: [${guard.address}]\noutput: { dir: ${out} }\n`;
+  const what = `name: tick\nsources: [{ path: ../a.csv }]\nguard: [${server.address}]\noutput: { dir: ${out} }\n`;
   const how = `reuse: false\nreport: false\nschedule: { cron: '${TICK.cron}' }\n`;
   await writeFiles(folder, { 'jobs/tick.yaml': what + how });
   const since = new Date();

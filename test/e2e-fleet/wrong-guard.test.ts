@@ -5,14 +5,15 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Fleet, expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { fingerprintIdOf, scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
+import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
 
 const ROWS = 3000;
 
 it('a run that expects another guard ends, names both, and is finished by the right one', async () => {
-  const guard = await scriptedGuard();
-  guard.deploy('model-b', '2');
-  const { fleet, path } = await fleetWithComments(ROWS, { guards: [guard.address] });
+  const server = await guard();
+  server.deploy('model-b', '2');
+  const { fleet, path } = await fleetWithComments(ROWS, { guards: [server.address] });
   fleet.worker();
   fleet.sink();
   const [expected, other] = ['model-a', 'model-b'].map(fingerprintIdOf) as [string, string];
@@ -26,7 +27,7 @@ it('a run that expects another guard ends, names both, and is finished by the ri
 
   // With the wrong one still there it ends again; what was said of it then is not held against the right one.
   expectStatus(await fleet.resume(run).finished(), 4);
-  guard.deploy('model-a', '3');
+  server.deploy('model-a', '3');
   expectStatus(await fleet.resume(run).finished(), 0);
   const lines = await outcomes(run);
   expect(lines).toHaveLength(ROWS);
@@ -35,7 +36,7 @@ it('a run that expects another guard ends, names both, and is finished by the ri
 });
 
 it('only workers with the guard that a run names judge it, and a guard that no worker has is refused', async () => {
-  const [named, other] = await Promise.all([scriptedGuard(), scriptedGuard()]);
+  const [named, other] = await Promise.all([guard(), guard()]);
   const redis = await redisForTest();
   const { fleet, path, out } = await fleetWithComments(ROWS, { redis, guards: [other.address] });
   fleet.worker();
@@ -57,10 +58,7 @@ it('only workers with the guard that a run names judge it, and a guard that no w
 });
 
 it('a worker whose guard fails the canaries ends, and the checks of the others are in the record', async () => {
-  const [broken, working] = await Promise.all([
-    scriptedGuard({ canaries: () => 'flags none' }),
-    scriptedGuard(),
-  ]);
+  const [broken, working] = await Promise.all([guard({ canaries: () => 'flags none' }), guard()]);
   const redis = await redisForTest();
   const { fleet, path, out } = await fleetWithComments(ROWS, { redis, guards: [working.address] });
   const failed = await new Fleet({ redis, out, guards: [broken.address] }).worker().finished();

@@ -7,7 +7,6 @@ import { connect, guard, judge, restGuard } from '../helpers/guards/guard-pool.t
 import { verdict } from '../helpers/guards/outcomes.ts';
 import { prompt } from '../helpers/guards/requests.ts';
 import type { SeenModeration } from '../helpers/guards/rest-guard.ts';
-import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 import { pcmFile } from '../helpers/wav.ts';
 import { codeOf, gatewayTo, send, sendFile, sendText, serve } from './serve.ts';
@@ -36,15 +35,6 @@ it('a flagged text names the categories that were judged, one that is not names 
   expect(bad.body).toMatchObject({ flagged: true, score: 0.9, subcategory_flags: { violent_crimes: true } });
   const good = await sendText(origin, 'good');
   expect(good.body).toMatchObject({ flagged: false, subcategory_flags: {} });
-});
-
-it('a text beyond the context of the guard is judged in windows, as in a run (C-706)', async () => {
-  const tooLong = { code: 3, details: 'SEQUENCE_OVERFLOW: too long' };
-  const script = ({ inputs }: SeenRequest) =>
-    inputs['TEXT']!.some((text) => text.length > 5000) ? tooLong : undefined;
-  const { origin } = await serve(await connect([await guard({ script })], { stampVerdicts: false }));
-  const long = 'One sentence of many. '.repeat(600);
-  expect((await sendText(origin, long)).status).toBe(200);
 });
 
 it('a clip is brought into normal form, and judged together with its transcript (C-403, C-405, C-407)', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { guardToken } from '../../src/guard-setup/guard-token.ts';
-import { typed } from '../cli/terminal.ts';
 
 const tokenFor = (env: NodeJS.ProcessEnv, address: string): string | null =>
   guardToken(env, [address])({ name: address, address });
@@ -88,14 +87,5 @@ describe('the token of a guard', () => {
     const said = 'guard https://a: GUARD_API_KEY contains characters that are not valid in a token';
     const asked = () => tokenFor({ GUARD_API_KEY: 'line\nbreak' }, 'https://a');
     expect(asked).toThrow(expect.objectContaining({ message: said }));
-  });
-
-  it('ends a command that would send it as plain text with status 2', async () => {
-    const { status, stderr } = await typed(['fingerprint', '--guard', 'grpc://gpu-2.invalid:8001'], {
-      context: { env: { GUARD_TOKEN: 'secret' } },
-    });
-    expect(status).toBe(2);
-    expect(stderr).toContain('grpcs://gpu-2.invalid:8001');
-    expect(stderr).not.toContain('secret');
   });
 });

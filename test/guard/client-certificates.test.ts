@@ -49,8 +49,8 @@ describe.each([
   ['KServe HTTP', kserveHttpServer],
 ] as const)('a guard over %s that asks for a certificate', (_, start) => {
   it('judges for a client that presents one of its authority, with the token', async () => {
-    const server = await start({ tls });
-    const pool = await connect([server], { tls: presenting(client), token: () => 'secret' });
+    const asked = { tls: presenting(client), token: () => 'secret' };
+    const pool = await connect([await start({ tls })], asked);
     verdict((await judge(pool, [prompt('a')]))[0]);
   });
 

@@ -3,7 +3,7 @@ import { Failure } from '../../src/domain/failure.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
-import { connect, judge, stateOf } from '../helpers/guards/guard-pool.ts';
+import { connected, judge, stateOf } from '../helpers/guards/guard-pool.ts';
 import { expectFirstTries, failure, verdict } from '../helpers/guards/outcomes.ts';
 import { audio, image, prompt, prompts } from '../helpers/guards/requests.ts';
 import { settled } from '../helpers/settled.ts';
@@ -43,7 +43,7 @@ export function guardConformance(kind: string, start: () => Promise<TroubledGuar
       });
 
     it('gives each request its own verdict, the one it gets alone', async () => {
-      const pool = await connect([await start()]);
+      const { pool } = await connected(start);
       const media = [image('i'), image('j', 'caption'), ...(hears ? [audio(WAV)] : []), audio(WAV, 'said')];
       const requests = [...prompts(150), ...media];
       const together = await said(pool, requests);
@@ -60,11 +60,10 @@ export function guardConformance(kind: string, start: () => Promise<TroubledGuar
       [{ kind: 'crash', containing: 'text 17!' }, 'GUARD_INTERNAL', 5],
     ];
     it.each(bad)('costs one item only: $kind (C-419)', async (trouble, code, attempts) => {
-      const guard = await start();
-      const pool = await connect([guard]);
+      const { server, pool } = await connected(start);
       const requests = prompts(64).map(({ text }) => prompt(`${text}!`));
       const clean = await said(pool, requests);
-      guard.setTroubles([trouble]);
+      server.setTroubles([trouble]);
       const outcomes = await judge(pool, requests);
       outcomes.forEach((outcome, index) => {
         if (index === 17) expect(failure(outcome)).toMatchObject({ error: { code }, attempts });
@@ -73,49 +72,45 @@ export function guardConformance(kind: string, start: () => Promise<TroubledGuar
     });
 
     it('that is overloaded is given less, at no cost to the items', async () => {
-      const guard = await start();
-      const pool = await connect([guard]);
-      guard.setTroubles([{ kind: 'overload', times: 3 }]);
+      const { server, pool } = await connected(start);
+      server.setTroubles([{ kind: 'overload', times: 3 }]);
       expectFirstTries(await judge(pool, prompts(40)));
     });
 
     it('goes down and comes back: the work waits and finishes at the first attempt', async () => {
-      const guard = await start();
-      const pool = await connect([guard]);
-      guard.pause();
+      const { server, pool } = await connected(start);
+      server.pause();
       const judged = judge(pool, prompts(100));
       await settled(() => pool.status()[0]!.inFlight > 0);
       const out = stateOf(pool, 'out');
-      guard.stopListening();
+      server.stopListening();
       await out;
-      guard.resume();
+      server.resume();
       const back = stateOf(pool, 'ready');
-      await guard.listenAgain();
+      await server.listenAgain();
       await back;
       expectFirstTries(await judged);
     });
 
     it('stays away: the work waits no longer than maxWaitMs', async () => {
-      const guard = await start();
-      const pool = await connect([guard], { maxWaitMs: 300 });
-      guard.stopListening();
+      const { server, pool } = await connected(start, {}, { maxWaitMs: 300 });
+      server.stopListening();
       const error = await judge(pool, prompts(3)).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Failure);
       expect(error).toMatchObject({ kind: 'service' });
-      expect((error as Failure).message).toContain(guard.address);
+      expect((error as Failure).message).toContain(server.address);
     });
 
     it('loses what was aborted, and judges the rest', async () => {
-      const guard = await start();
-      const pool = await connect([guard]);
-      guard.pause();
+      const { server, pool } = await connected(start);
+      server.pause();
       const controller = new AbortController();
       const aborted = pool.judge([prompt('a')], { session: 's', signal: controller.signal });
       await settled(() => pool.status()[0]!.inFlight > 0);
       const reason = new Error('enough');
       controller.abort(reason);
       await expect(aborted).rejects.toBe(reason);
-      guard.resume();
+      server.resume();
       (await judge(pool, prompts(2))).map(verdict);
       expect(pool.status()).toMatchObject([{ inFlight: 0, queued: 0 }]);
     });

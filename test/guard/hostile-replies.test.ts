@@ -8,6 +8,7 @@ import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import { configTensors } from '../helpers/guards/fake-contract.ts';
 import {
   connect,
+  connected,
   guard,
   judge,
   kserveHttpServer,
@@ -51,8 +52,7 @@ describe('a malformed reply', () => {
 
   test('to everything puts the guard out, and is not asked for again and again', async () => {
     const script = () => ({ reply: (ordinary: InferResponse) => withOutput(ordinary, 8 * MIB) });
-    const server = await guard({ maxBatchSize: 8, script });
-    const pool = await connect([server], { maxWaitMs: 1500 });
+    const { server, pool } = await connected(guard, { maxBatchSize: 8, script }, { maxWaitMs: 1500 });
     await expect(judge(pool, prompts(60))).rejects.toMatchObject({ kind: 'service' });
     expect(server.seen.length).toBeLessThan(120);
   });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Turn } from '../../src/domain/request.ts';
-import { connect, guard, judge } from '../helpers/guards/guard-pool.ts';
+import { connect, connected, guard, judge } from '../helpers/guards/guard-pool.ts';
 import { verdict } from '../helpers/guards/outcomes.ts';
 import { audio, conversation, image, prompt, prompts, response } from '../helpers/guards/requests.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
 import { gate } from '../helpers/guards/gate.ts';
+import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 test('judges a shard in full batches, each outcome belonging to its request', async () => {
-  const server = await guard();
-  const pool = await connect([server]);
+  const { server, pool } = await connected(guard);
   const outcomes = await judge(pool, prompts(256));
   expect(server.seen.map((request) => request.rows)).toEqual([64, 64, 64, 64]);
   expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [64, 1], MODALITY: [64, 1], TEXT: [64, 1] });
@@ -24,8 +24,7 @@ test('judges a shard in full batches, each outcome belonging to its request', as
 });
 
 test('each kind of request has its own set of inputs and its own batches', async () => {
-  const server = await guard();
-  const pool = await connect([server]);
+  const { server, pool } = await connected(guard);
   await judge(pool, [prompt('a'), response('p', 'b'), response(null, 'c'), prompt('d'), response('q', 'e')]);
   const sets = server.seen.map(({ inputs }) => inputs);
   const two = { MODALITY: ['text', 'text'] };
@@ -44,8 +43,7 @@ const MESSAGES: readonly Turn[] = [
 ];
 
 test('a conversation judged once is sent whole, in its own session without cache writes (C-208)', async () => {
-  const server = await guard();
-  const pool = await connect([server]);
+  const { server, pool } = await connected(guard);
   const whole = conversation(MESSAGES);
   const outcomes = await judge(pool, [whole, whole]);
   expect(verdict(outcomes[0]).coverage).toEqual({ unit: 'turns', judged: 4, total: 4, worst_at: null });
@@ -61,7 +59,7 @@ test('a conversation judged once is sent whole, in its own session without cache
 test('turns of one conversation are sent in order under one session, conversations in parallel (C-209, C-416, C-418)', async () => {
   const bothStarted = gate();
   const underWay = new Set<string>();
-  const server = await guard({
+  const { server, pool } = await connected(guard, {
     script: async ({ inputs }) => {
       const session = inputs['SESSION_ID']![0]!;
       expect(underWay.has(session)).toBe(false);
@@ -71,7 +69,6 @@ test('turns of one conversation are sent in order under one session, conversatio
       underWay.delete(session);
     },
   });
-  const pool = await connect([server]);
   const turns = (of: number) => [2, 3, 4].map((count) => conversation(MESSAGES, { turns: count, of }));
   const outcomes = await judge(pool, [...turns(10), ...turns(13)]);
   outcomes.map(verdict);
@@ -83,8 +80,7 @@ test('turns of one conversation are sent in order under one session, conversatio
 });
 
 test('images and clips are sent one per request in base64, in parallel with texts (C-101, C-206)', async () => {
-  const server = await guard();
-  const pool = await connect([server]);
+  const { server, pool } = await connected(guard);
   const media = [image('i'), image('j', 'caption'), audio('k'), audio('l', 'said')];
   const outcomes = await judge(pool, [prompt('a'), ...media, prompt('b')]);
   const sent = server.seen.map(({ inputs }) => inputs);
@@ -105,8 +101,8 @@ test('images and clips are sent one per request in base64, in parallel with text
 
 test('large images are bounded in flight by the bytes they take in a message', async () => {
   let most = 0;
-  const server = await guard({ script: ({ inFlight }) => void (most = Math.max(most, inFlight)) });
-  const pool = await connect([server]);
+  const script = ({ inFlight }: SeenRequest) => void (most = Math.max(most, inFlight));
+  const { server, pool } = await connected(guard, { script });
   const large = Array.from({ length: 6 }, (_, index) => image(Buffer.alloc(6 * 1024 * 1024, index)));
   (await judge(pool, large)).map(verdict);
   // 8 MiB each in a message, and 32 MiB may be under way.

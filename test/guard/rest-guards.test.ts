@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
-import { connect, expectToOutlast, judge, refusalOf, restGuard } from '../helpers/guards/guard-pool.ts';
+import {
+  connect,
+  connected,
+  expectToOutlast,
+  judge,
+  refusalOf,
+  restGuard,
+} from '../helpers/guards/guard-pool.ts';
 import { expectFirstTries, failure, verdict } from '../helpers/guards/outcomes.ts';
 import { audio, conversation, image, prompt, prompts, response } from '../helpers/guards/requests.ts';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
@@ -12,8 +19,7 @@ const ofItems =
     request.harmless ? undefined : script(request);
 
 test('texts are sent as JSON, images and clips as files named by their format, all with the key (C-401, C-402, C-403, C-501, C-901)', async () => {
-  const server = await restGuard({ path: '/team/a' });
-  const pool = await connect([server], { token: () => 'secret' });
+  const { server, pool } = await connected(restGuard, { path: '/team/a' }, { token: () => 'secret' });
   const png = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
   const wav = Buffer.from('RIFF....WAVEfmt ', 'latin1');
   const outcomes = await judge(pool, [prompt('é "quoted"'), image(png), audio(wav)]);
@@ -85,8 +91,8 @@ test('a redirect is not followed: neither content nor key goes elsewhere (C-112)
 
 test('a key that is refused later ends the run (C-506)', async () => {
   let isRevoked = false;
-  const server = await restGuard({ script: () => (isRevoked ? { status: 401 } : undefined) });
-  const pool = await connect([server]);
+  const script = () => (isRevoked ? { status: 401 } : undefined);
+  const pool = await connect([await restGuard({ script })]);
   isRevoked = true;
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
@@ -98,8 +104,7 @@ test.each(['cut off', 'drop'] as const)('a reply with the fault "%s" spends no t
 });
 
 test('responses and conversations end as errors with a message of our own (C-408)', async () => {
-  const server = await restGuard();
-  const pool = await connect([server]);
+  const { server, pool } = await connected(restGuard);
   const messages = ['one', 'two'].map((text) => ['user', text] as const);
   const turns = [1, 2].map((count) => conversation(messages, { turns: count, of: 0 }));
   const outcomes = await judge(pool, [response(null, 'r'), prompt('a'), ...turns]);

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'vitest';
+import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import { closeAfterAll, connect, expectToOutlast, guard, judge } from '../helpers/guards/guard-pool.ts';
 import { expectOnlyFailure } from '../helpers/guards/outcomes.ts';
 import { prompts } from '../helpers/guards/requests.ts';
-import type { ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterAll();
 
@@ -12,17 +13,15 @@ const TIMEOUT_MS = 2000;
 const SLOW = 'text 17';
 
 /**
- * A guard that works on one request at a time, in order of arrival, for as long as `workMs` says. It also finishes
- * requests that their clients have given up.
+ * The pool of a guard that works on one request at a time, in order of arrival, for as long as `workMs` says. It also
+ * finishes requests that their clients have given up.
  */
-function oneInstance(workMs: (texts: readonly string[]) => number): Promise<ScriptedGuard> {
+async function oneInstance(workMs: (texts: readonly string[]) => number): Promise<GuardPool> {
   let free: Promise<void> = Promise.resolve();
   const work = (ms: number): Promise<void> => (free = free.then(() => sleep(ms)));
-  return guard({
-    maxBatchSize: 8,
-    script: ({ inputs }) => work(workMs(inputs['TEXT']!)),
-    onVersion: () => work(0),
-  });
+  const script = ({ inputs }: SeenRequest) => work(workMs(inputs['TEXT']!));
+  const server = await guard({ maxBatchSize: 8, script, onVersion: () => work(0) });
+  return connect([server], { requestTimeoutMs: TIMEOUT_MS });
 }
 
 describe.concurrent('an item that occupies the only instance beyond the request timeout fails alone', () => {
@@ -30,15 +29,13 @@ describe.concurrent('an item that occupies the only instance beyond the request 
     ['for a while', 1.25],
     ['for longer than a harmless text waits', 2.6],
   ])('%s', async (_, times) => {
-    const server = await oneInstance((texts) => (texts.includes(SLOW) ? TIMEOUT_MS * times : 2));
-    const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
+    const pool = await oneInstance((texts) => (texts.includes(SLOW) ? TIMEOUT_MS * times : 2));
     expectOnlyFailure(await judge(pool, prompts(100)), 17, 'TIMEOUT', 5);
   });
 
   test('unless the guard is slow as a whole for a while, which costs no attempts', async () => {
     let slow = true;
-    const server = await oneInstance(() => (slow ? TIMEOUT_MS * 1.5 : 2));
-    const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
+    const pool = await oneInstance(() => (slow ? TIMEOUT_MS * 1.5 : 2));
     await expectToOutlast(pool, prompts(60), () => (slow = false));
   });
 });

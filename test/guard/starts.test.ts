@@ -10,6 +10,7 @@ import {
   restGuard,
   socketServer,
 } from '../helpers/guards/guard-pool.ts';
+import { type RpcError, ScriptedError } from '../helpers/guards/fake-grpc.ts';
 import type { KserveServerOptions, Metadata } from '../helpers/guards/kserve-server.ts';
 import type { OpenAiServerOptions } from '../helpers/guards/openai-server.ts';
 import type { RestScripted } from '../helpers/guards/rest-guard.ts';
@@ -44,7 +45,10 @@ const openAi = (options: Partial<OpenAiServerOptions>) => async () => {
   return { address: address.replace(/&family=.*/, '') };
 };
 
-const noModel = () => ({ code: status.NOT_FOUND, details: 'Model with name guard does not exist.' });
+const noModel = { code: status.NOT_FOUND, details: 'Model with name guard does not exist.' };
+const fails = (error: RpcError) => () => {
+  throw new ScriptedError(error);
+};
 const noVersion: ScriptedGuardOptions['onVersion'] = () => ({
   reply: (reply) => ({ ...reply, outputs: [] }),
 });
@@ -60,14 +64,14 @@ interface Started {
 test.each<[door: string, says: string, start: () => Promise<Started>]>([
   ['gRPC', 'MESSAGES', without('input', 'MESSAGES')],
   ['gRPC', 'SCORE', without('output', 'SCORE')],
-  ['gRPC', 'no model guard', grpc({ configError: noModel })],
+  ['gRPC', 'no model guard', grpc({ config: fails(noModel) })],
   ['gRPC', 'no artifact hashes', grpc({ onVersion: noVersion })],
   ['KServe', 'ModelMetadata declares no inputs: the server must declare', kserve({ declared: 'nothing' })],
   ['KServe', 'input MESSAGES is missing', declaring('MESSAGES', { name: 'OTHER' })],
   ['KServe', 'input REQUEST_TYPE is not BYTES', declaring('REQUEST_TYPE', { datatype: 'FP64' })],
   ['KServe', 'MESSAGES does not have the shape [-1, -1, 2]', declaring('MESSAGES', { shape: [-1, 2] })],
   ['KServe', 'output SCORE does not have the shape [-1, 1]', declaring('SCORE', { shape: [-1] })],
-  ['KServe', 'it has no model guard', kserve({ modelReady: noModel, metadataError: noModel })],
+  ['KServe', 'it has no model guard', kserve({ noModel })],
   ['KServe HTTP', 'no such path: name the base address of the guard, before /v1 or /v2', http(READY, 404)],
   ['KServe HTTP', 'redirects elsewhere', http(READY, 302)],
   ['KServe HTTP', 'not authorised', http('/v2/models/guard/config', 403)],

@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Cli } from '../helpers/cli.ts';
 import { fleetWithComments } from '../helpers/fleet.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
@@ -27,12 +27,12 @@ async function expectReadiness(cli: Cli, missing: readonly string[]): Promise<vo
 
 it('worker, sink, scheduler and serve are ready while Redis, a guard and the root are there, and alive meanwhile', async () => {
   const redis = await redisForTest();
-  const guard = await scriptedGuard();
-  const { fleet, folder, out } = await fleetWithComments(1, { redis, guards: [guard.address] });
+  const server = await guard();
+  const { fleet, folder, out } = await fleetWithComments(1, { redis, guards: [server.address] });
   const metrics = ['--metrics-port', '0'];
   const worker = fleet.worker({ args: metrics });
   const sink = fleet.sink(metrics);
-  const serve = new Cli(['serve', '--port', '0', '--guard', guard.address, '--out', out], {
+  const serve = new Cli(['serve', '--port', '0', '--guard', server.address, '--out', out], {
     env: { REDIS_URL: redis.url },
   });
   const scheduler = fleet.scheduler(folder, metrics);
@@ -48,10 +48,10 @@ it('worker, sink, scheduler and serve are ready while Redis, a guard and the roo
   await redis.boot();
   for (const cli of all) await expectReadiness(cli, []);
 
-  guard.kill();
+  server.kill();
   for (const cli of [worker, serve]) await expectReadiness(cli, ['guard']);
   await expectReadiness(sink, []);
-  await scriptedGuard({ port: guard.port });
+  await guard({ port: server.port });
   for (const cli of all) await expectReadiness(cli, []);
 
   await rename(out, `${folder}/elsewhere`);

@@ -8,7 +8,7 @@ import { Cli, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
-import { scriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { guard } from '../helpers/guards/guard-pool.ts';
 import { until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 
@@ -26,9 +26,9 @@ it('a worker that cannot serve its metrics ends', async () => {
 });
 
 it('a worker and a sink that are told to end drain and end with 0, working or still waiting for a guard', async () => {
-  const guard = await scriptedGuard();
+  const server = await guard();
   const env = { REDIS_URL: (await redisForTest()).url };
-  const worker = new Cli(['worker', '--guard', guard.address], { env });
+  const worker = new Cli(['worker', '--guard', server.address], { env });
   const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1'], { env });
   const sink = new Cli(['sink', '--root', await temporaryFolder()], { env });
   await until(async () => worker.stderr.includes(' takes text'), 'the worker');
@@ -39,13 +39,13 @@ it('a worker and a sink that are told to end drain and end with 0, working or st
 
 it('a worker that abandons a shard at a second signal ends with 130', async () => {
   const asked = gate();
-  const guard = await scriptedGuard({
+  const server = await guard({
     script: async ({ cancelled }) => {
       asked.open();
       await cancelled;
     },
   });
-  const { fleet, path } = await fleetWithComments(10, { guards: [guard.address] });
+  const { fleet, path } = await fleetWithComments(10, { guards: [server.address] });
   const worker = fleet.worker();
   const feeder = fleet.enqueue(path);
   await asked.opened;

@@ -45,11 +45,19 @@ export async function decide(page: Page, key: string, restricted = false): Promi
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     return;
   }
+  await show(page);
+  await page.keyboard.press(key);
+}
+
+/** Asks for the content of the selected item. */
+export async function show(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Show content' }).waitFor();
   await page.keyboard.press('s');
   await page.getByRole('button', { name: 'Hide' }).waitFor();
-  await page.keyboard.press(key);
 }
+
+/** The selected row of a list. */
+export const selected = '[role=option][aria-selected=true]';
 
 /** The list of a page, when its rows are there. */
 export async function listOf(page: Page): Promise<void> {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeAll } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { ALLOWED, HATEFUL, judgedRun, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 import type { JudgedRun, Verdict } from '../../helpers/judged-run.ts';
@@ -109,11 +110,8 @@ export function useHarmlessRun(rows = 130): () => HarmlessRun {
   beforeAll(async () => {
     const corpus = join(folder, 'street');
     await writeCorpus(corpus, rows);
-    const policy = {
-      thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } },
-      allowFlagged: false,
-      allowPartial: false,
-    };
+    const thresholds = { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } };
+    const policy = { ...DEFAULT_POLICY, thresholds };
     const source = { audit: 'every-turn' } as const;
     const options = { verdictOn, maxBytes: 4096, policy, source, title: 'street' };
     run = { ...(await judgedRun(folder, corpus, options)), corpus };

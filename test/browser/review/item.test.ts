@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
-import { openDashboard } from './dashboard-page.ts';
+import { openDashboard, show } from './dashboard-page.ts';
 import { LOUD, PROBE, useHarmlessRun, WITHHELD } from './harmless-run.ts';
 
 const browser = useBrowser();
@@ -22,12 +22,6 @@ function asked(page: Page, end: RegExp): readonly string[] {
     if (end.test(request.url())) found.push(request.url());
   });
   return found;
-}
-
-async function show(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Show content' }).waitFor();
-  await page.keyboard.press('s');
-  await page.getByRole('button', { name: 'Hide' }).waitFor();
 }
 
 it('a long text is shown when asked for, scrolled to what decided, and masked', async () => {

@@ -5,13 +5,11 @@ import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
 import { serveDashboard } from '../../helpers/dashboard.ts';
-import { decide, listOf, openDashboard } from './dashboard-page.ts';
+import { decide, listOf, openDashboard, selected } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
 const run = useHarmlessRun();
-
-const selected = '[role=option][aria-selected=true]';
 
 it('thirty items are labelled with the keyboard alone, one while the server is down, and exported', async () => {
   const first = await openDashboard(browser, run(), '/review', {}, 'a-token-that-outlives-the-server');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { ItemDetail, ItemPage } from '../../../src/dashboard/api/items.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
-import { decide, listOf, openDashboard, REVIEWER } from './dashboard-page.ts';
+import { decide, listOf, openDashboard, REVIEWER, selected } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
@@ -11,8 +11,6 @@ const run = useHarmlessRun();
 
 const seqOf = async (page: Page): Promise<number> =>
   Number((await page.locator(selected).getAttribute('id'))!.replace('row-', ''));
-
-const selected = '[role=option][aria-selected=true]';
 
 it('a note, categories and undo', async () => {
   const { page, served, api } = await openDashboard(browser, run(), '/review');

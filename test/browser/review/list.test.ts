@@ -3,13 +3,11 @@ import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
-import { listOf, openDashboard } from './dashboard-page.ts';
+import { listOf, openDashboard, selected } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
 const run = useHarmlessRun();
-
-const selected = '[role=option][aria-selected=true]';
 
 it('filters and searches, and keeps the place while an item is open', async () => {
   const { page, pages } = await openDashboard(browser, run(), '/review');

@@ -2,6 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -10,11 +11,7 @@ import { listOf, openDashboard } from './dashboard-page.ts';
 
 const browser = useBrowser();
 
-const POLICY = {
-  thresholds: { default: { review: 0.4, block: 0.8 } },
-  allowFlagged: false,
-  allowPartial: false,
-};
+const POLICY = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.4, block: 0.8 } } };
 
 /** Two nights; all that was flagged in the first was allowed by Ana. Returns the second, with one new text and a changed score. */
 async function twoNights() {

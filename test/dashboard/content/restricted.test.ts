@@ -15,7 +15,7 @@ import { drawn } from '../../helpers/pictures.ts';
 import { openSession } from '../../helpers/dashboard.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { askAbout, Asking } from './asking.ts';
-import { ALLOWED, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
+import { ALLOWED, flaggedFor, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 
 const jsonl = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
@@ -24,9 +24,7 @@ const SECRET = 'RESTRICTED words that nobody may see';
 
 /** Flagged for Sexual Content, by a guard with these scores besides. */
 const sexual = (more: object = {}) => ({
-  score: 0.9,
-  flagged: true,
-  subcategoryFlags: ['sexual_content'],
+  ...flaggedFor('sexual_content'),
   subcategoryScores: { sexual_content: 0.9, ...more },
 });
 

@@ -199,11 +199,8 @@ it(`finds, sorts and counts what plain lists would (SEED=${SEED})`, async () => 
   // Some contents are there several times, and some items have none.
   const contentOf = (seq: number): string | null =>
     seq % 4 === 0 ? null : hash('sha256', String(seq % 150));
-  const lines = randomOutcomes(400, random(SEED), DEFAULT_POLICY).map((line) => ({
-    ...line,
-    run: RUN,
-    content_sha256: contentOf(line.seq),
-  }));
+  const made = randomOutcomes(400, random(SEED), DEFAULT_POLICY);
+  const lines = made.map((line) => ({ ...line, run: RUN, content_sha256: contentOf(line.seq) }));
   const index = await indexed(lines);
   const model = new Model(lines);
   for (const line of lines.slice(0, 80)) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countReviews, progressText } from '../../../src/analysis/reviewed-items.ts';
 import type { Facets, ItemDetail, ItemPage, ItemQuery } from '../../../src/dashboard/api/items.ts';
 import type { ReviewProgress, SavedReviews, SavedWithCopies } from '../../../src/dashboard/api/reviews.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { readRecord } from '../../../src/record/read-record.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
@@ -21,11 +22,7 @@ const RESTRICTED_SEQ = 2;
 const CHANGES = 3;
 const SAME = 4;
 const ADDED = ['HATE new', 'HATE newer', 'fine again'];
-const POLICY = {
-  thresholds: { default: { review: 0.4, block: 0.8 } },
-  allowFlagged: false,
-  allowPartial: false,
-};
+const POLICY = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.4, block: 0.8 } } };
 
 const folder = sharedFolder();
 let out: string;

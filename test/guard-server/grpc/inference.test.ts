@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { column, messages, output, promptInputs, row } from '../../helpers/guards/guard-client.ts';
+import { column, messages, output, promptInputs } from '../../helpers/guards/guard-client.ts';
 import { guardForTest, sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 const { client } = await sharedGuard({ synthetic: { contextTokens: 100 } });
@@ -62,21 +62,6 @@ describe('verdicts', () => {
     const raw = await client.infer({ tensors: promptInputs(['two']) });
     expect(output(reply, 'SCORE')).toEqual(output(raw, 'SCORE'));
     expect(reply.raw_output_contents).toHaveLength(5);
-  });
-
-  it.each([
-    ['image', 'IMAGE', '\x89PNG and more'],
-    ['audio', 'AUDIO', 'RIFF....WAVEfmt and more'],
-  ])('judges %s by its bytes and by the text beside it (C-205)', async (modality, input, bytes) => {
-    const score = async (content: string, beside = {}) => {
-      const encoded = Buffer.from(content, 'latin1').toString('base64');
-      const tensors = row({ MODALITY: modality, [input]: encoded, ...beside });
-      return output(await client.infer({ tensors }), 'SCORE')[0];
-    };
-    const text = { TEXT: 'one' };
-    const scores = [await score(bytes), await score(bytes, text), await score(`${bytes}.`)];
-    expect(new Set(scores).size).toBe(3);
-    expect(await score(bytes, text)).toBe(scores[1]);
   });
 });
 

@@ -116,7 +116,7 @@ describe('an image', () => {
     expect(categoryFlags).toEqual(only);
   });
 
-  it('with a caption is as bad as the worse of the two (C-410)', async () => {
+  it('with a caption is as bad as the worse of the two (C-205, C-410)', async () => {
     const bytes = await pngOf(pattern(1));
     const alone = await judge(picture(bytes));
     const harmless = await judge(promptInputs([HARMLESS]));

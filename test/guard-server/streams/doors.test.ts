@@ -85,9 +85,6 @@ describe.each(DOORS)('moderation streams over %s', (name, connectTo) => {
   /** Messages after a valid first one, unless `alone`, and the status that the last of them ends the stream with. */
   const messages: [what: string, status: string, requests: Partial<StreamRequest>[], how?: 'alone'][] = [
     ['a duplicate seq', INVALID, [chunk(0)]],
-    ['no chunk', INVALID, [{ seq: 1 }]],
-    ['another prompt', INVALID, [chunk(1, { prompt: 'another' })]],
-    ['another stream id', INVALID, [chunk(1, { streamId: 'another' })]],
     ['another cadence', INVALID, [chunk(1, { cadence: { unit: 'ms', every: 50 } })]],
     ['a blank prompt', INVALID, [{ ...first, prompt: ' \n' }], 'alone'],
     ['a prompt longer than the context', INVALID, [{ ...first, prompt: 'x'.repeat(40_000) }], 'alone'],

@@ -50,25 +50,15 @@ describe('versions', () => {
 
 describe('service time', () => {
   const buffers = (sizes: number[]) => sizes.map((size) => Buffer.alloc(size));
-  const rows = (...lengths: number[]): TensorRequest => ({
-    id: '',
-    rows: lengths.length,
-    batched: true,
-    strings: new Map([['TEXT', buffers(lengths)]]),
-    turns: 0,
-    cacheWrite: null,
-    outputs: null,
-    signature: '',
-    bytes: 0,
-  });
 
   it('follows the longest row, or the size of an image or a clip between the reference figures (C-113)', () => {
-    expect(referenceMs([rows(4)])).toBeCloseTo(19);
-    expect(referenceMs([rows(4, 4 * 255, 8)])).toBeCloseTo(27);
     const ms = (input: string, ...sizes: number[]) => {
-      const { strings, ...texts } = rows(...sizes.map(() => 4096));
-      return referenceMs([{ ...texts, strings: new Map([[input, buffers(sizes)], ...strings]) }]);
+      const beside = ['TEXT', buffers(sizes.map(() => 4096))] as const;
+      const strings = new Map([beside, [input, buffers(sizes)]]);
+      return referenceMs([{ rows: sizes.length, strings } as Partial<TensorRequest> as TensorRequest]);
     };
+    expect(ms('TEXT', 4)).toBeCloseTo(19);
+    expect(ms('TEXT', 4, 4 * 255, 8)).toBeCloseTo(27);
     expect(ms('IMAGE', 5000)).toBe(140);
     expect(ms('IMAGE', 5999)).toBeCloseTo(170, 1);
     expect(ms('AUDIO', 5999)).toBeCloseTo(130, 1);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { MediaKind } from '../../../src/domain/request.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import { freePort } from '../../helpers/free-port.ts';
-import { connect, guard, judge, refusalOf, stateOf } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, guard, judge, refusalOf, stateOf } from '../../helpers/guards/guard-pool.ts';
 import { failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { audio, prompts } from '../../helpers/guards/requests.ts';
 import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
@@ -60,8 +60,7 @@ const notJudged = (pool: GuardPool, kind: MediaKind) => pool.notJudged(kind, new
 const clipsSeenBy = ({ seen }: ScriptedGuard) => seen.filter(({ inputs }) => inputs['AUDIO'] !== undefined);
 
 test('a guard without a probe for audio is asked once for all clips', async () => {
-  const server = await guard({ script: deaf });
-  const pool = await connect([server]);
+  const { server, pool } = await connected(guard, { script: deaf });
   const [of] = await judge(pool, [audio('a clip')]);
   const answers = await Promise.all(Array.from({ length: 50 }, () => notJudged(pool, CLIP)));
   for (const answer of answers) expect(answer).toEqual(failure(of).error);
@@ -84,8 +83,8 @@ test('of two guards the one with an audio probe judges all clips', async () => {
 
 test('another model is asked again', async () => {
   let isDeaf = true;
-  const server = await guard({ script: (request) => (isDeaf ? deaf(request) : undefined) });
-  const pool = await connect([server]);
+  const script = (request: SeenRequest) => (isDeaf ? deaf(request) : undefined);
+  const { server, pool } = await connected(guard, { script });
   expect(await notJudged(pool, CLIP)).not.toBeNull();
   isDeaf = false;
   server.deploy('model-b', '2');

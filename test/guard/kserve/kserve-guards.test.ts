@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   connect,
+  connected,
   judge,
   kserveHttpServer,
   kserveServer,
@@ -58,8 +59,8 @@ describe.each(['triton', 'mlserver'] as const)('a server over HTTP, as %s,', (fo
   const isTriton = form === 'triton';
 
   test('judges in batches, with the token, below the base path', async () => {
-    const server = await kserveHttpServer({ form, path: '/team/guard' });
-    const pool = await connect([server], { token: () => 'secret' });
+    const token = () => 'secret';
+    const { server, pool } = await connected(kserveHttpServer, { form, path: '/team/guard' }, { token });
     const others = [prompt('é "x"'), image('i', 'caption'), conversation([HELLO, ['assistant', 'é']])];
     const outcomes = await judge(pool, [...prompts(100), ...others]);
     expect(new Set(outcomes.map((outcome) => verdict(outcome).score)).size).toBe(103);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ItemCode } from '../../../src/domain/item-error.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
-import { connect, judge, openAiServer } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, judge, openAiServer } from '../../helpers/guards/guard-pool.ts';
 import { expectOnlyFailure, failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { audio, image, prompt, prompts, response } from '../../helpers/guards/requests.ts';
 import type { OpenAiScripted, SeenOpenAi } from '../../helpers/guards/openai-server.ts';
@@ -25,8 +25,7 @@ const read = (address: string, guardPolicy: typeof POLICY | null = null) =>
 
 describe('a chat model', () => {
   test('is asked without sampling, for alternatives and few tokens, with the key', async () => {
-    const server = await openAiServer(LLAMA);
-    const pool = await connect([server], { token: () => 'secret' });
+    const { server, pool } = await connected(openAiServer, LLAMA, { token: () => 'secret' });
     const [outcome] = await judge(pool, [prompt('é "quoted"')]);
     const [{ body, headers, content }] = server.seen as [SeenOpenAi];
     expect(content).toBe('é "quoted"');
@@ -98,8 +97,8 @@ describe('a model that follows a policy', () => {
   const served = { family: 'policy', model: 'openai/gpt-oss-safeguard-20b' } as const;
 
   test.each([false, true])('answers in JSON; the server refuses schemas: %s', async (isStrict) => {
-    const server = await openAiServer({ ...served, isStrict, score: (text) => (text === 'a' ? 0.9 : 0.1) });
-    const pool = await connect([server], { guardPolicy: POLICY });
+    const options = { ...served, isStrict, score: (text: string) => (text === 'a' ? 0.9 : 0.1) };
+    const { server, pool } = await connected(openAiServer, options, { guardPolicy: POLICY });
     const outcomes = await judge(pool, [prompt('a'), prompt('b')]);
     expect(outcomes.map(verdict)).toMatchObject([
       { score: 1, flagged: true, subcategoryFlags: ['policy/hate'] },

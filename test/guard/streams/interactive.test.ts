@@ -6,7 +6,7 @@ import type { GuardStream } from '../../../src/guard/streams/guard-stream.ts';
 import { GuardStreamError } from '../../../src/guard/streams/guard-stream-error.ts';
 import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import type { StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
-import { connect, guard } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, guard } from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
@@ -34,8 +34,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 
 describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) => {
   const prepared = async (script: StreamScript = ordinary, options: Partial<PoolOptions> = {}) => {
-    const server = await start();
-    const pool = await connect([server], options);
+    const { server, pool } = await connected(start, {}, options);
     server.setScript(exceptProbe(script));
     return { server, pool };
   };
@@ -145,8 +144,7 @@ describe('many streams', () => {
   });
 
   it('give a slow reader the latest verdict, and hold no more than it can use', async () => {
-    const server = await guard({ streams: ordinary });
-    const pool = await connect([server]);
+    const { pool } = await connected(guard, { streams: ordinary });
     const stream = await open(pool);
     const { successes } = pool.status()[0]!;
     for (let count = 0; count < 1000; count++) await stream.send('a');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ItemCode } from '../../../src/domain/item-error.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import type { StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
-import { connect, guard, judge, restGuard } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, guard, judge, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { expectOnlyFailure, failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { generation, prompts } from '../../helpers/guards/requests.ts';
 import { ordinary, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
@@ -11,10 +11,7 @@ import { isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards
 const GENERATION = generation(['aaaa', 'zz', 'zzzz', 'aa']);
 
 describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) => {
-  const pool = async (options: Partial<PoolOptions> = {}) => {
-    const server = await start();
-    return { server, pool: await connect([server], options) };
-  };
+  const pool = (options: Partial<PoolOptions> = {}) => connected(start, {}, options);
 
   it('ends with the final verdict, and tells what the earlier ones found (C-102, C-303, C-421)', async () => {
     const { server, pool: guards } = await pool();
@@ -98,8 +95,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
 
 describe('over gRPC', () => {
   it('stamps a generation with the model that judged all of it', async () => {
-    const server = await guard({ streams: ordinary });
-    const pool = await connect([server]);
+    const { server, pool } = await connected(guard, { streams: ordinary });
     let swapped = false;
     server.setStreams((stream, message) => {
       if (message.seq === 1 && !swapped && !isProbe(stream)) {

@@ -15,6 +15,8 @@ import {
   type StreamVerdict,
 } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { closeCodeOf, statusOfCloseCode } from '../../../src/guard/tensors/stream/stream-status.ts';
+import { message } from '../../helpers/guards/moderation-streams.ts';
+import { verdictOn } from '../../helpers/guards/scripted-streams.ts';
 import {
   decodeStreamRequest,
   encodeStreamRequest,
@@ -76,16 +78,7 @@ describe('a message of ModelStreamInfer', () => {
     );
   });
 
-  const request: StreamRequest = {
-    streamId: 's',
-    seq: 7,
-    prompt: 'p',
-    chunk: 'c',
-    endOfStream: true,
-    cadence: { unit: 'chunks', every: 4 },
-  };
-
-  const good = encodeStreamRequest(request, { batched: true });
+  const good = encodeStreamRequest(message({ prompt: 'p', chunk: 'c' }), { batched: true });
   /** The good message with one input and its contents changed. */
   const changed = (name: string, change: object, raw?: Buffer): object => ({
     ...good,
@@ -109,14 +102,7 @@ describe('a message of ModelStreamInfer', () => {
 });
 
 describe('a verdict in tensors', () => {
-  const verdict = {
-    processedUntilSeq: 3,
-    flagged: true,
-    needsCaution: false,
-    score: 0.9,
-    latencyMs: 1,
-    isFinal: true,
-  };
+  const verdict = verdictOn([message({ seq: 3 })], { flagged: true, score: 0.9, isFinal: true });
   const good = encodeStreamVerdict(verdict, { batched: false });
   const changed = (name: string, change: object, raw?: Buffer): object => ({
     outputs: good.outputs.map((output) => (output.name === name ? { ...output, ...change } : output)),
@@ -191,13 +177,7 @@ describe('a message over a WebSocket', () => {
     expect(() => readStreamRequest(json)).toThrow(InvalidStreamMessage);
   });
 
-  const verdict = {
-    processed_until_seq: 0,
-    flagged: false,
-    needs_caution: false,
-    latency_ms: 1,
-    is_final: false,
-  };
+  const verdict = JSON.parse(writeStreamVerdict(verdictOn([]))) as object;
   test.each<[what: string, change: object]>([
     ['processed_until_seq below -1', { processed_until_seq: -2 }],
     ['a score above 1', { score: 1.1 }],

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { connect, expectToOutlast, guard, judge } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, expectToOutlast, guard, judge } from '../../helpers/guards/guard-pool.ts';
 import { failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { prompts } from '../../helpers/guards/requests.ts';
 import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
@@ -10,7 +11,7 @@ test('when the model changes in the middle, every verdict names the one that gav
     script: async ({ number }) => {
       if (number === 6) server.deploy('model-b', '2');
       if (number === 14) server.deploy('model-c', '2');
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
     },
   });
   const pool = await connect([server]);
@@ -49,8 +50,7 @@ test('a model that changes with every reading ends the item after a bounded numb
 });
 
 test('readings are shared: a few per second, whatever is judged between them', async () => {
-  const server = await guard({ script: () => new Promise((resolve) => setTimeout(resolve, 10)) });
-  const pool = await connect([server]);
+  const { server, pool } = await connected(guard, { script: () => sleep(10) });
   const begun = performance.now();
   await judge(pool, prompts(64 * 100));
   const seconds = (performance.now() - begun) / 1000;
@@ -71,11 +71,10 @@ test('another fingerprint than expected stops everything, at the start and later
 
 test('an endpoint whose version cannot be read any more is taken out of use, and its answers are judged again', async () => {
   let readable = true;
-  const server = await guard({
+  const { server, pool } = await connected(guard, {
     script: ({ number }) => void (readable &&= number !== 0),
     onVersion: () => (readable ? undefined : { code: status.INTERNAL, details: 'no' }),
   });
-  const pool = await connect([server]);
   await expectToOutlast(pool, prompts(3), () => (readable = true));
   expect(server.judged.get('text 0')).toHaveLength(2);
 });

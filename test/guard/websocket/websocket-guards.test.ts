@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { connect, expectToOutlast, judge, refusalOf, socketServer } from '../../helpers/guards/guard-pool.ts';
+import {
+  connect,
+  connected,
+  expectToOutlast,
+  judge,
+  refusalOf,
+  socketServer,
+} from '../../helpers/guards/guard-pool.ts';
 import { failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { generation } from '../../helpers/guards/requests.ts';
 import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
@@ -37,8 +44,7 @@ it('sends its token, and to nobody else (C-505)', async () => {
 });
 
 it('has no fingerprint', async () => {
-  const server = await socketServer();
-  const pool = await connect([server]);
+  const { server, pool } = await connected(socketServer);
   expect(verdict((await judge(pool, [generation(['a'])]))[0]).fingerprint).toBeNull();
   expect(pool.status()).toMatchObject([{ kind: 'websocket', fingerprint: null, modelVersion: null }]);
   const expectFingerprint = `sha256:${'a'.repeat(64)}`;

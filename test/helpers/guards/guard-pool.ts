@@ -60,6 +60,16 @@ export async function connect(
   return pool;
 }
 
+/** A guard that is started with these options, and a pool of it alone. */
+export async function connected<Options, Server extends { readonly address: string }>(
+  start: (options: Options) => Promise<Server>,
+  options?: Options,
+  ofPool?: Partial<PoolOptions>,
+): Promise<{ readonly server: Server; readonly pool: GuardPool }> {
+  const server = await start(options as Options);
+  return { server, pool: await connect([server], ofPool) };
+}
+
 /** What a pool says that none of these guards is good for. */
 export async function refusalOf(...[guards, options]: Parameters<typeof connect>): Promise<string> {
   const error = await connect(guards, options).catch((reason: unknown) => reason);

@@ -64,9 +64,8 @@ export interface KserveServerOptions {
   readonly changeMetadata?: (metadata: Metadata) => Metadata;
   readonly replies?: 'typed' | 'raw';
   readonly maxMessageBytes?: number;
-  readonly modelReady?: () => boolean | RpcError;
-  /** Error of ModelMetadata, when it is to fail. */
-  readonly metadataError?: () => RpcError | null;
+  /** Error of ModelReady and ModelMetadata, when they are to fail. */
+  readonly noModel?: RpcError;
   readonly script?: (contents: readonly string[]) => Scripted | Promise<Scripted>;
 }
 
@@ -82,9 +81,11 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
   const batched = declared === 'batched';
   const seen: (readonly string[])[] = [];
 
+  const found = <T>(answer: T): T => {
+    if (options.noModel !== undefined) throw new ScriptedError(options.noModel);
+    return answer;
+  };
   const metadata = (): Metadata => {
-    const error = options.metadataError?.() ?? null;
-    if (error !== null) throw new ScriptedError(error);
     if (declared === 'nothing') return { inputs: [], outputs: [] };
     const plain = { inputs: metadataTensors(INPUTS, batched), outputs: metadataTensors(OUTPUTS, batched) };
     return options.changeMetadata?.(plain) ?? plain;
@@ -123,12 +124,8 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
     {
       ServerLive: unary(() => ({ live: true })),
       ServerReady: unary(() => ({ ready: true })),
-      ModelReady: unary(() => {
-        const ready = options.modelReady?.() ?? true;
-        if (typeof ready !== 'boolean') throw new ScriptedError(ready);
-        return { ready };
-      }),
-      ModelMetadata: unary(metadata),
+      ModelReady: unary(() => found({ ready: true })),
+      ModelMetadata: unary(() => found(metadata())),
       ModelInfer: unary(infer),
     },
     { port: options.port, maxMessageBytes },

@@ -101,14 +101,11 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     const answeredBy = options.answeredBy?.() ?? body.model;
     const known = options.ignoresArguments ? { ...body, chat_template_kwargs: {} } : body;
     const completed = () =>
-      completion(
-        scripted?.text === undefined ? answerTokens(family, scores[0]!, body) : sure(scripted.text),
-        {
-          finish: scripted?.finish ?? 'stop',
-          hasLogprobs: body.logprobs === true && alternatives > 0,
-          promptTokens: promptTokensOf(known),
-        },
-      );
+      completion(scripted?.text === undefined ? answerTokens(family, scores[0]!) : sure(scripted.text), {
+        finish: scripted?.finish ?? 'stop',
+        hasLogprobs: body.logprobs === true && alternatives > 0,
+        promptTokens: promptTokensOf(known),
+      });
     const judged = family === 'moderations' ? moderation(scores) : completed();
     const ordinary = { ...judged, model: answeredBy };
     send(response, scripted?.status ?? 200, scripted?.body ?? ordinary, scripted?.headers);
@@ -177,45 +174,21 @@ function word(yes: string, no: string, score: number): ScriptedToken {
 }
 
 /** What a model of the family says of a content with this score: with `hate` and violence where it is flagged. */
-function answerTokens(
-  family: GuardFamily,
-  score: number,
-  { chat_template_kwargs: kwargs }: OpenAiBody,
-): ScriptedToken[] {
+function answerTokens(family: GuardFamily, score: number): ScriptedToken[] {
   const flagged = score >= 0.5;
   switch (family) {
     case 'llama-guard': {
       const hazards = flagged ? ['\n', 'S', '10', ',', 'S1'] : [];
       return [...sure('\n\n'), word('unsafe', 'safe', score), ...sure(...hazards)];
     }
-    case 'qwen3guard':
-      return [
-        ...sure('Safety', ':'),
-        word(' Unsafe', ' Safe', score),
-        ...sure('\nCategories', ':', flagged ? ' Violent, PII' : ' None'),
-      ];
-    case 'shieldgemma': {
-      // Each policy is violated less than the one before.
-      const guideline = String(kwargs?.guideline);
-      const policies = ['"Dangerous', '"Harassment', '"Hate', '"Sexually'];
-      const at = policies.findIndex((begin) => guideline.startsWith(begin));
-      return [word('Yes', 'No', score / (Math.max(at, 0) + 1)), ...sure(', because')];
-    }
-    case 'granite-guardian': {
-      const config = kwargs?.guardian_config as {
-        readonly risk_name?: string;
-        readonly criteria_id?: string;
-      };
-      const risk = config.risk_name ?? config.criteria_id;
-      const own = risk === 'harm' || risk === 'violence' ? score : score / 2;
-      return config.criteria_id === undefined
-        ? [word('Yes', 'No', own), ...sure('\n<confidence> High </confidence>')]
-        : [...sure('<think>', '\n</think>\n', '<score>'), word(' yes', ' no', own), ...sure(' </score>')];
-    }
+    case 'shieldgemma':
+      return [word('Yes', 'No', score)];
+    case 'granite-guardian':
+      return [...sure('<score>'), word(' yes', ' no', score), ...sure(' </score>')];
     case 'policy':
       return sure(JSON.stringify({ violation: flagged, categories: flagged ? ['Hate'] : [] }));
-    case 'moderations':
-      throw new Error('no chat');
+    default:
+      throw new Error(`no test asks for ${family}`);
   }
 }
 

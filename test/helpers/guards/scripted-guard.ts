@@ -1,5 +1,4 @@
 import type { ServerUnaryCall } from '@grpc/grpc-js';
-import { onTestFinished } from 'vitest';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
 import type { InferRequest, InferResponse, WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans } from '../../../src/guard/tensors/raw.ts';
@@ -56,8 +55,6 @@ export interface ScriptedGuardOptions {
   readonly config?: (config: WireModelConfig) => WireModelConfig;
   readonly ready?: () => boolean;
   readonly tls?: ServerTls;
-  /** Error of ModelConfig, when it is to fail. */
-  readonly configError?: () => RpcError | null;
 }
 
 export interface ScriptedGuard extends FakeGrpc {
@@ -181,11 +178,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       ModelReady: unary(() => ({ ready: true })),
       ServerMetadata: unary(() => ({})),
       ModelMetadata: unary(() => ({})),
-      ModelConfig: unary(() => {
-        const error = options.configError?.() ?? null;
-        if (error !== null) throw new ScriptedError(error);
-        return { config: config() };
-      }),
+      ModelConfig: unary(() => ({ config: config() })),
       ModelInfer: unary(infer),
     },
     options,
@@ -200,11 +193,4 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     setStreams: (script) => void (streamScript = script),
     deploy: (model, version) => void (deployed = { model, version }),
   };
-}
-
-/** The same for one test. */
-export async function scriptedGuard(options: ScriptedGuardOptions = {}): Promise<ScriptedGuard> {
-  const guard = await startScriptedGuard(options);
-  onTestFinished(() => guard.kill());
-  return guard;
 }

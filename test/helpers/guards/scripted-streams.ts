@@ -46,7 +46,11 @@ export const ordinary: StreamScript = (stream, { endOfStream }) => {
   if (endOfStream) stream.end();
 };
 
-function verdictOn(messages: readonly StreamRequest[], verdict: Partial<StreamVerdict>): StreamVerdict {
+/** A clean verdict on messages but for what is given. */
+export function verdictOn(
+  messages: readonly StreamRequest[],
+  verdict: Partial<StreamVerdict> = {},
+): StreamVerdict {
   const processedUntilSeq = messages.at(-1)?.seq ?? -1;
   const clean = { score: 0, flagged: false, needsCaution: false, latencyMs: 1, isFinal: false };
   return { processedUntilSeq, ...clean, ...verdict };

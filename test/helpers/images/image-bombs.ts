@@ -1,7 +1,13 @@
 import { deflateSync } from 'node:zlib';
+import { expect } from 'vitest';
 import { pngFile } from '../png.ts';
 
 /** Images of a few kilobytes that ask their decoder for far more than they contain. */
+
+/** What an image is refused with that has too much of something. */
+export const tooLarge = (reason: string) => {
+  return { code: 'MEDIA_TOO_LARGE', message: expect.stringContaining(reason) as string };
+};
 
 const zeros = (bytes: number): Buffer => deflateSync(Buffer.alloc(bytes), { level: 9 });
 

@@ -8,6 +8,7 @@ import { PlanWriter, readPlan, type PlanWriterOptions } from '../../../src/inges
 import { Failure } from '../../../src/domain/failure.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { rounds, seed } from '../../helpers/corpus.ts';
+import { planLine, shardOf } from '../../record/shards.ts';
 
 const SEED = seed();
 const signal = new AbortController().signal;
@@ -20,17 +21,7 @@ const OPTIONS: PlanWriterOptions = {
 const newPath = async (): Promise<string> => join(await temporaryFolder(), 'plan.jsonl');
 
 const planned = (shard: number, pass = 1, more: Partial<PlannedShard> = {}): PlannedShard => ({
-  shard,
-  pass,
-  lane: 'text',
-  seqs: [[shard * 2, shard * 2 + 1]],
-  source: 0,
-  from: 1,
-  to_source: 0,
-  to: 2,
-  items: 2,
-  payload_sha256: 'ab'.repeat(32),
-  items_sha256: 'cd'.repeat(32),
+  ...planLine(shardOf(shard, [shard * 2, shard * 2 + 1], { pass })),
   ...more,
 });
 

@@ -64,11 +64,15 @@ describe('files whose names are not UTF-8', () => {
     }
   });
 
-  test('do not let an escape lead out of a corpus', async () => {
+  test('do not lead out of a corpus, escaped or not', async () => {
     writeFileSync(join(root, '..', 'secret.jpg'), JPEG);
     mkdirSync(join(root, 'd'));
     const folders = new CorpusFolders(new Map([['c', root]]));
-    for (const path of ['\\x2e\\x2e/secret.jpg', 'd/\\x2e\\x2e/\\x2e\\x2e/secret.jpg', '..\\x2fsecret.jpg'])
+    const secret = join(root, '..', 'secret.jpg');
+    const escaped = ['\\x2e\\x2e/secret.jpg', 'd/\\x2e\\x2e/\\x2e\\x2e/secret.jpg', '..\\x2fsecret.jpg'];
+    for (const path of [...escaped, '../secret.jpg', secret, ''])
       expect(await folders.open({ corpus: 'c', path }, NEVER)).toMatchObject({ code: 'UNREADABLE_SOURCE' });
+    const elsewhere = await folders.open({ corpus: 'other', path: 'secret.jpg' }, NEVER);
+    expect(elsewhere).toMatchObject({ code: 'UNREADABLE_SOURCE' });
   });
 });

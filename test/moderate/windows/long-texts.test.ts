@@ -15,13 +15,16 @@ import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
 import { failed } from '../../record/shards.ts';
 
 /** A guard with a context of a given size in bytes. Its score is 0.9 for text with "poison", else 0.1. */
-function smallGuard(bytes: number): Judge & { readonly seen: GuardRequest[] } {
+function smallGuard(
+  bytes: number,
+  fingerprint: () => string | null = () => MODEL.id,
+): Judge & { readonly seen: GuardRequest[] } {
   const seen: GuardRequest[] = [];
   const answer = (request: GuardRequest): Outcome => {
     seen.push(request);
     const text = textsOf(request).join('');
     if (Buffer.byteLength(text) > bytes) return failed('SEQUENCE_OVERFLOW');
-    return judgement(text.includes('poison') ? 0.9 : 0.1);
+    return judgement(text.includes('poison') ? 0.9 : 0.1, { fingerprint: fingerprint() });
   };
   const fingerprints = new Map([[MODEL.id, MODEL]]);
   return { seen, fingerprints, judge: async (requests) => requests.map(answer) };
@@ -51,25 +54,12 @@ describe('a text beyond the context of the guard', () => {
   });
 
   it('carries one fingerprint, or is judged again', async () => {
-    const guard = smallGuard(1000);
-    /** The model that answers a request: the one we know, or one without a name. */
-    const by = (isKnown: (call: number, index: number) => boolean): Judge => {
-      let calls = 0;
-      const judge: Judge['judge'] = async (...given) => {
-        const call = ++calls;
-        return (await guard.judge(...given)).map((outcome, index) =>
-          outcome.judgement === null || isKnown(call, index)
-            ? outcome
-            : { judgement: { ...outcome.judgement, fingerprint: null }, failure: null },
-        );
-      };
-      return { fingerprints: guard.fingerprints, judge };
-    };
-    // The model changes in the middle: the first windows are of the old one.
-    const swapping = by((call) => call > 3);
+    let judged = 0;
+    // The model changes in the middle: the first window is of the old one.
+    const swapping = smallGuard(1000, () => (judged++ === 0 ? null : MODEL.id));
     const { judgement: verdict } = await outcomeOf(swapping, prompt(filler.repeat(60)));
     expect(verdict?.fingerprint).toBe(MODEL.id);
-    const never = by((_, index) => index % 2 === 0);
+    const never = smallGuard(1000, () => (judged++ % 2 === 0 ? null : MODEL.id));
     const { failure } = await outcomeOf(never, prompt(filler.repeat(200)));
     expect(failure?.error.code).toBe('GUARD_INTERNAL');
   });

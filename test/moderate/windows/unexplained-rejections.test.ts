@@ -4,7 +4,7 @@ import type { Judging } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { TextRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { connect, guard } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, guard } from '../../helpers/guards/guard-pool.ts';
 import { failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { prompt, prompts } from '../../helpers/guards/requests.ts';
 import { judgedItem } from '../../helpers/items.ts';
@@ -58,8 +58,7 @@ describe('a long text that the guard rejects without a reason', () => {
 
   it('stays rejected when a short window is rejected, which is not cut further', async () => {
     const long = `${words(7000)} poison`;
-    const server = await guard({ script: rejecting((text) => text.includes('poison')) });
-    const pool = await connect([server]);
+    const { server, pool } = await connected(guard, { script: rejecting((text) => text.includes('poison')) });
     const [outcome] = await moderate(pool, [prompt(long), prompt('fine')]);
     expect(failure(outcome!)).toMatchObject({ error: { code: 'GUARD_REJECTED' }, attempts: 1 });
     const rejected = new Set(server.seen.flatMap(texts).filter((text) => text.includes('poison')));

@@ -6,7 +6,6 @@ import { folderWith, openedFile } from '../../helpers/cli.ts';
 const ZEROS = '\0'.repeat(5000);
 
 it.each<[name: string, expected: AudioFormat | null, beginning: string]>([
-  ['WAV', 'wav', 'RIFF\x24\0\0\0WAVEfmt '],
   ['WAV with big-endian numbers', 'wav', 'RIFX\0\0\0\x24WAVEfmt '],
   ['WAV over 4 GB', 'wav', 'RF64\xff\xff\xff\xffWAVEds64'],
   ['AVI, another kind of RIFF', 'avi', 'RIFF\x24\0\0\0AVI LIST'],
@@ -15,20 +14,11 @@ it.each<[name: string, expected: AudioFormat | null, beginning: string]>([
   ['a QuickTime file that begins with a large mdat', 'mov', '\x24\0\0\0mdat'],
   ['words that look like an atom', null, 'The free encyclopedia'],
   ['wide-band AMR', 'amr', '#!AMR-WB\n\x04'],
-  ["Monkey's Audio", 'ape', 'MAC \x96\x0f\0\0\x34\0\0\0'],
   ['words about a computer', null, 'MAC OS was the name of an operating system.'],
-  ['WavPack', 'wv', 'wvpk\x64\x27\0\0\x10\x04\0\0'],
-  ['Musepack 7', 'mpc', 'MP+\x17\x0c\0\0\0'],
-  ['Musepack 8', 'mpc8', 'MPCKSH\x0f\0\0\0\0\x08'],
   ['words that begin like Musepack', null, 'MP+g and MPCK are letters.'],
-  ['DSD', 'dsf', 'DSD \x1c\0\0\0\0\0\0\0'],
-  ['a frame of MPEG audio', 'stream', '\xff\xfb\x90\x00'],
-  ['a frame of AAC', 'stream', '\xff\xf1\x50\x80'],
   ['a frame after zero bytes', 'stream', `${ZEROS}\xff\xfb\x90\x00`],
-  ['an ID3 tag', 'stream', 'ID3\x04\0\0\0\0\0\x10'],
   ['zero bytes', null, ZEROS],
   ['a JPEG', null, '\xff\xd8\xff\xe0\0\x10JFIF'],
-  ['an empty file', null, ''],
 ])('%s', async (_name, expected, beginning) => {
   const folder = await folderWith({ file: Buffer.from(beginning, 'latin1') });
   expect(await recogniseAudio(await openedFile(join(folder, 'file')))).toBe(expected);

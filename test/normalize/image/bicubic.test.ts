@@ -5,32 +5,6 @@ import { expect, it } from 'vitest';
 import { FILTER_SOURCE_SHA256 } from '../../../src/normalize/image/filter-bytes.ts';
 import { downscale, targetSize } from '../../../src/normalize/image/resize.ts';
 
-const picture = fc
-  .record({ width: fc.integer({ min: 1, max: 40 }), height: fc.integer({ min: 1, max: 40 }) })
-  .chain(({ width, height }) =>
-    fc.record({
-      width: fc.constant(width),
-      height: fc.constant(height),
-      rgb: fc.uint8Array({ minLength: width * height * 3, maxLength: width * height * 3 }),
-      to: fc.record({
-        width: fc.integer({ min: 1, max: width }),
-        height: fc.integer({ min: 1, max: height }),
-      }),
-    }),
-  );
-
-it('gives as many pixels as were asked for, and one colour stays that colour', () => {
-  fc.assert(
-    fc.property(picture, fc.integer({ min: 0, max: 255 }), ({ width, height, rgb, to }, level) => {
-      const small = downscale({ width, height, rgb }, to.width, to.height);
-      expect(small).toMatchObject(to);
-      expect(small.rgb).toHaveLength(to.width * to.height * 3);
-      const even = downscale({ width, height, rgb: rgb.fill(level) }, to.width, to.height);
-      expect(even.rgb.every((value) => value === level)).toBe(true);
-    }),
-  );
-});
-
 it('runs what was compiled from the source in its present form', () => {
   const source = readFileSync(new URL('../../../src/normalize/image/wasm/filter.ts', import.meta.url));
   expect(createHash('sha256').update(source).digest('hex')).toBe(FILTER_SOURCE_SHA256);
@@ -91,21 +65,6 @@ it('gives the same bytes as integer arithmetic, however wide the kernel and odd 
       }
     }),
   );
-});
-
-it.each([
-  [512, 512, 512, 512],
-  [513, 513, 512, 512],
-  [1, 1, 1, 1],
-  [100_000, 1, 512, 1],
-  [1, 100_000, 1, 512],
-  // exact halves go to the even neighbour
-  [1024, 5, 512, 2],
-  [1024, 7, 512, 4],
-  [3, 1024, 2, 512],
-  [4000, 3000, 512, 384],
-])('scales %i x %i to %i x %i', (width, height, scaledWidth, scaledHeight) => {
-  expect(targetSize(width, height)).toEqual({ width: scaledWidth, height: scaledHeight });
 });
 
 it('never makes an edge longer, nor any size longer than 512 (C-802)', () => {

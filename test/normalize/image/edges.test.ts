@@ -1,13 +1,9 @@
 import { expect, it } from 'vitest';
-import { bmpEdges, gifFrames, pngEdges, tiffEdges } from '../../helpers/images/image-bombs.ts';
+import { bmpEdges, gifFrames, pngEdges, tiffEdges, tooLarge } from '../../helpers/images/image-bombs.ts';
 import { peakMemory } from '../../helpers/images/peak-memory.ts';
 import { imageNormalizer, startedProcesses } from '../../helpers/normalizer.ts';
 
 const options = { frames: 8, signal: new AbortController().signal };
-
-const tooLarge = (reason: string) => {
-  return { code: 'MEDIA_TOO_LARGE', message: expect.stringContaining(reason) as string };
-};
 
 /** Memory of a decoder before its first image, with room for the header and the file. */
 const MAX_BEFORE_DECODING = 200 * 2 ** 20;
