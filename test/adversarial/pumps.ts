@@ -30,6 +30,10 @@ const KNOWN = [
   pumped('', 'а', 'a'),
   pumped('', '$', 'a'),
   pumped('a,b\n', '"a"b,\n', ''),
+  pumped('a,b\n', 'x",",y\n', ''),
+  pumped('[{"a":1},', '"},{"a', ''),
+  pumped('[{"a":1},', '{"a":["b",\n', ''),
+  ...['a1-', 'b1b ', 'ệa', 'ab c ', 'pln ', 'f i n d '].map((pump) => pumped('', pump, '')),
 ];
 
 /** Texts prefix + (pump)* + suffix: every atom, and so many mixtures of up to three, drawn from the seed. */

@@ -4,7 +4,6 @@ import { JsonReader } from '../../src/formats/json/json-reader.ts';
 import { isNestedTooDeeply } from '../../src/formats/json/json-record.ts';
 import { JsonlReader } from '../../src/formats/json/jsonl-reader.ts';
 import type { SourceRecord } from '../../src/formats/record.ts';
-import { expectLinear } from '../helpers/linear.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
 const LIMIT = 100_000;
@@ -161,16 +160,6 @@ describe('a JSON array', () => {
       expect(records[1]!.error!.message).toContain(`${long.length} bytes`);
     }
   });
-
-  test.each(['{"a":1},', '"},{"a', '","b', '{"a":["b",\n', '[{"a":"\n},{"b":[['])(
-    'made of %j is read in linear time',
-    (part) => {
-      expectLinear(
-        (length) => `[{"a":1},${part.repeat(length / part.length)}`,
-        (text) => array(text, [65_536], 100_000_000),
-      );
-    },
-  );
 });
 
 const MAX_DEPTH = 10_000;

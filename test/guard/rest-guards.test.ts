@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
-import {
-  connect,
-  connected,
-  expectToOutlast,
-  judge,
-  refusalOf,
-  restGuard,
-} from '../helpers/guards/guard-pool.ts';
+import { connect, expectToOutlast, judge, refusalOf, restGuard } from '../helpers/guards/guard-pool.ts';
 import { expectFirstTries, failure, verdict } from '../helpers/guards/outcomes.ts';
 import { audio, conversation, image, prompt, prompts, response } from '../helpers/guards/requests.ts';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
@@ -19,7 +12,8 @@ const ofItems =
     request.harmless ? undefined : script(request);
 
 test('texts are sent as JSON, images and clips as files named by their format, all with the key (C-401, C-402, C-403, C-501, C-901)', async () => {
-  const { server, pool } = await connected(restGuard, { path: '/team/a' }, { token: () => 'secret' });
+  const server = await restGuard({ path: '/team/a' });
+  const pool = await connect([server], { token: () => 'secret' });
   const png = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
   const wav = Buffer.from('RIFF....WAVEfmt ', 'latin1');
   const outcomes = await judge(pool, [prompt('é "quoted"'), image(png), audio(wav)]);
@@ -104,7 +98,8 @@ test.each(['cut off', 'drop'] as const)('a reply with the fault "%s" spends no t
 });
 
 test('responses and conversations end as errors with a message of our own (C-408)', async () => {
-  const { server, pool } = await connected(restGuard);
+  const server = await restGuard();
+  const pool = await connect([server]);
   const messages = ['one', 'two'].map((text) => ['user', text] as const);
   const turns = [1, 2].map((count) => conversation(messages, { turns: count, of: 0 }));
   const outcomes = await judge(pool, [response(null, 'r'), prompt('a'), ...turns]);

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 import { ImageNormalizer, type ImageNormalizerOptions } from '../../src/normalize/image/image-normalizer.ts';
+import { settled } from './settled.ts';
 
 /** A normalizer that is closed when the test is over. */
 export function imageNormalizer(options?: ImageNormalizerOptions): ImageNormalizer {
@@ -28,4 +30,16 @@ export function startedProcesses(): StartedProcesses {
     onTestFinished(() => void unsubscribe('child_process', seen));
   });
   return { all, first };
+}
+
+/** Ends the decoder that was started as the `turn`th, once it has its image. */
+export async function endDecoder(
+  { all }: StartedProcesses,
+  turn: number,
+  death: NodeJS.Signals,
+): Promise<void> {
+  await settled(() => all.length === turn);
+  const decoder = all[turn - 1]!;
+  await once(decoder, 'message');
+  decoder.kill(death);
 }

@@ -6,7 +6,7 @@ import type { RunProgress } from '../../src/dashboard/api/runs.ts';
 import { doneShare, paceWords, progressWords } from '../../web/dashboard/runs/progress-words.ts';
 import { formatCount, duration, percent } from '../../web/dashboard/ui/format.ts';
 import { maskText, visibleText } from '../../web/dashboard/item/visible-text.ts';
-import { formatRoute, parseRoute, RUN_TABS, type Route } from '../../web/dashboard/app/route.ts';
+import { formatRoute, parseRoute, RUN_TABS } from '../../web/dashboard/app/route.ts';
 
 describe('numbers of the dashboard', () => {
   it.each([
@@ -88,21 +88,6 @@ it('masks letters, digits and emoji, and leaves the shape', () => {
 });
 
 describe('paths of the dashboard', () => {
-  it('are those of its pages', () => {
-    const run = '20261122T160000Z-uploads-ab12';
-    const routes: readonly (readonly [Route, string])[] = [
-      [{ page: 'runs' }, '/'],
-      [{ page: 'login' }, '/login'],
-      [{ page: 'run', run, tab: 'overview' }, `/runs/${run}`],
-      [{ page: 'run', run, tab: 'review' }, `/runs/${run}/review`],
-      [{ page: 'item', run, seq: 42 }, `/runs/${run}/items/42`],
-    ];
-    for (const [route, path] of routes) {
-      expect(formatRoute(route)).toBe(path);
-      expect(parseRoute(path)).toEqual(route);
-    }
-  });
-
   it('lead back to the page that they are made from, whatever the name of the run', () => {
     const name = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(

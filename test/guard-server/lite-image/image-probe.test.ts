@@ -3,9 +3,8 @@ import sharp from 'sharp';
 import { expect, it, onTestFinished } from 'vitest';
 import { ImageProbe } from '../../../src/guard-server/lite-image/image-probe.ts';
 import { sexualContent } from '../../../src/guard-server/lite-image/sexual-content.ts';
-import { startedProcesses } from '../../helpers/normalizer.ts';
+import { endDecoder, startedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
-import { settled } from '../../helpers/settled.ts';
 
 const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'navy' } })
   .png()
@@ -27,14 +26,6 @@ it('has images decoded in another process, one for all of them', async () => {
   expect(started.all).toHaveLength(1);
 });
 
-/** Ends the decoder that was started as the `turn`th, as soon as it has its image. */
-type Started = ReturnType<typeof startedProcesses>;
-async function end(started: Started, turn: number, death: NodeJS.Signals): Promise<void> {
-  await settled(() => started.all.length === turn);
-  const decoder = started.all[turn - 1]!;
-  decoder.once('message', () => decoder.kill(death));
-}
-
 it.each([
   ['refuses an image that crashes its decoder', 'SIGSEGV'],
   ['fails over an image whose decoder is ended by something outside', 'SIGKILL'],
@@ -45,8 +36,7 @@ it.each([
   const other = await openProbe();
   const started = startedProcesses();
   const outcome = other.judge(large).catch((error: unknown) => error);
-  await end(started, 1, death);
-  await end(started, 2, death);
+  for (const turn of [1, 2]) await endDecoder(started, turn, death);
   expect(await outcome).toMatchObject(
     death === 'SIGSEGV' ? { refusal: 'GUARD_REJECTED' } : { name: 'Failure', kind: 'internal' },
   );

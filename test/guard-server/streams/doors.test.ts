@@ -28,6 +28,7 @@ type Door = [
   /** Connects to a server; the function that it returns opens streams. */
   connectTo: (server: GuardServer, streamLimits: Partial<StreamLimits>) => Promise<() => StreamClient>,
 ];
+const overSocket = (address: string) => () => new WebSocketStreamClient(address);
 const DOORS: Door[] = [
   [
     'gRPC',
@@ -37,12 +38,7 @@ const DOORS: Door[] = [
       return () => connection.open();
     },
   ],
-  [
-    'WebSocket',
-    async ({ httpAddress }) =>
-      () =>
-        new WebSocketStreamClient(httpAddress!),
-  ],
+  ['WebSocket', async ({ httpAddress }) => overSocket(httpAddress!)],
   // In front of the server, with the same limits.
   [
     'the gateway',
@@ -51,7 +47,7 @@ const DOORS: Door[] = [
       // Asks the guard whether it has streams, which is not a part of any test.
       await pool.notJudged({ requestType: 'generation', modality: 'text' }, new AbortController().signal);
       const { origin } = await serve(pool, { streamLimits });
-      return () => new WebSocketStreamClient(origin);
+      return overSocket(origin);
     },
   ],
 ];

@@ -69,16 +69,20 @@ describe('a chat model', () => {
     expect((await read(unnamed)).fingerprint!.artifacts).toMatchObject({ family: 'granite-guardian' });
   });
 
-  test.each<[what: string, reply: OpenAiScripted, code: ItemCode]>([
+  const tooLarge = 'Request too large for gpt-4o in organization org on tokens per min (TPM): Limit 10000.';
+  const turnedAway = (error: object): OpenAiScripted => ({ status: 429, body: { error } });
+  test.each<[what: string, reply: OpenAiScripted, code: ItemCode, attempts?: number]>([
     ['a cut answer', { text: 'unsafe\nS1', finish: 'length' }, 'INVALID_REPLY'],
     ['a refusal', { body: { choices: [{ message: { refusal: 'no' } }] } }, 'GUARD_REJECTED'],
     ['an oversized reply', { body: `"${'x'.repeat(2_000_000)}"` }, 'INVALID_REPLY'],
     ['no probabilities', { body: { choices: [{ message: { content: 'safe' } }] } }, 'INVALID_REPLY'],
     ['a short context', refusal("This model's maximum context length is 8192 tokens."), 'SEQUENCE_OVERFLOW'],
-  ])('%s costs one item', async (_, reply, code) => {
+    ['more than its limit a minute', turnedAway({ message: tooLarge }), 'ITEM_TOO_LARGE'],
+    ['a rate limit', turnedAway({}), 'GUARD_OVERLOADED', 5],
+  ])('%s costs one item', async (_, reply, code, attempts) => {
     const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
     const outcomes = await judge(await connect([await openAiServer({ ...LLAMA, script })]), prompts(20));
-    expectOnlyFailure(outcomes, 7, code);
+    expectOnlyFailure(outcomes, 7, code, attempts);
     expect(JSON.stringify(outcomes[7])).not.toContain('xxx');
   });
 

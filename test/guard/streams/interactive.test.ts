@@ -35,7 +35,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) => {
   const prepared = async (script: StreamScript = ordinary, options: Partial<PoolOptions> = {}) => {
     const { server, pool } = await connected(start, {}, options);
-    server.setScript(exceptProbe(script));
+    server.setStreams(exceptProbe(script));
     return { server, pool };
   };
 

@@ -39,7 +39,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     const { server, pool: guards } = await pool();
     const undisturbed = verdict((await judge(guards, [GENERATION]))[0]);
     let deaths = 2;
-    server.setScript((stream, message) => {
+    server.setStreams((stream, message) => {
       if (message.seq === 2 && deaths-- > 0) stream.fail('UNAVAILABLE', 'restarting');
       else ordinary(stream, message);
     });
@@ -57,7 +57,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     ['UNAVAILABLE', 'shedding load', 'GUARD_UNAVAILABLE', 5],
   ])('that ends with %s (%s) is %s (C-305, C-708, C-713)', async (code, details, error, attempts) => {
     const { server, pool: guards } = await pool();
-    server.setScript((stream, message) => {
+    server.setStreams((stream, message) => {
       if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
       else ordinary(stream, message);
     });
@@ -73,7 +73,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     ['an end without a final verdict', (stream) => stream.end()],
   ])('costs one item only when it gets %s (C-227)', async (_what, script) => {
     const { server, pool: guards } = await pool();
-    server.setScript((stream, message) =>
+    server.setStreams((stream, message) =>
       (stream.messages[0]!.chunk === 'bad' ? script : ordinary)(stream, message),
     );
     const outcomes = await judge(guards, [generation(['a', 'b']), generation(['bad', 'c', 'd'])]);
@@ -83,7 +83,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
 
   it('times out when the guard makes no progress, not when the whole takes long', async () => {
     const { server, pool: guards } = await pool({ requestTimeoutMs: 600 });
-    server.setScript((stream, message) => {
+    server.setStreams((stream, message) => {
       if (stream.messages[0]!.chunk === 'bad') return;
       if (isProbe(stream)) ordinary(stream, message);
       else setTimeout(() => ordinary(stream, message), 150);

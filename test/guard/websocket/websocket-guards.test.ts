@@ -1,12 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  connect,
-  connected,
-  expectToOutlast,
-  judge,
-  refusalOf,
-  socketServer,
-} from '../../helpers/guards/guard-pool.ts';
+import { connect, expectToOutlast, judge, refusalOf, socketServer } from '../../helpers/guards/guard-pool.ts';
 import { failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { generation } from '../../helpers/guards/requests.ts';
 import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
@@ -44,7 +37,8 @@ it('sends its token, and to nobody else (C-505)', async () => {
 });
 
 it('has no fingerprint', async () => {
-  const { server, pool } = await connected(socketServer);
+  const server = await socketServer();
+  const pool = await connect([server]);
   expect(verdict((await judge(pool, [generation(['a'])]))[0]).fingerprint).toBeNull();
   expect(pool.status()).toMatchObject([{ kind: 'websocket', fingerprint: null, modelVersion: null }]);
   const expectFingerprint = `sha256:${'a'.repeat(64)}`;
@@ -54,7 +48,7 @@ it('has no fingerprint', async () => {
 it('comes back after an outage, and the generation is judged at its first attempt (C-714)', async () => {
   const first = await startSocketServer();
   const pool = await connect([first]);
-  first.setScript(() => void first.kill());
+  first.setStreams(() => void first.kill());
   const port = Number(new URL(first.address).port);
   await expectToOutlast(pool, [generation(['a', 'b'])], () => socketServer({ port }));
 });

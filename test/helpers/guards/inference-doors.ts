@@ -35,14 +35,16 @@ function overGrpc({ address }: GuardServer): Infer {
 /** The ways to ask a guard for inference, which listens on both ports, in one test. */
 export const DOORS: [name: string, open: (server: GuardServer) => Infer][] = [
   ['gRPC', overGrpc],
-  [
-    'HTTP with JSON',
-    overHttp((tensors) => ({ body: JSON.stringify({ id: 'q7', inputs: tensors.map(inJson) }) })),
-  ],
+  ['HTTP with JSON', overHttp((tensors) => ({ body: inJson(tensors) }))],
   ['HTTP with binary tensors', overHttp((tensors) => binaryBody(tensors, { id: 'q7' }))],
 ];
 
-function inJson({ raw, ...tensor }: TestTensor): object {
-  const data = tensor.datatype === 'BOOL' ? decodeBooleans(raw) : decodeBytes(raw)!.map(String);
-  return { ...tensor, data };
+function inJson(tensors: readonly TestTensor[]): string {
+  const inputs = tensors.map(({ raw, ...tensor }) => {
+    return {
+      ...tensor,
+      data: tensor.datatype === 'BOOL' ? decodeBooleans(raw) : decodeBytes(raw)!.map(String),
+    };
+  });
+  return JSON.stringify({ id: 'q7', inputs });
 }

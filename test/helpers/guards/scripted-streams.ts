@@ -101,7 +101,7 @@ export interface StreamServer {
   readonly streams: ScriptedStream[];
   /** Of each handshake. */
   readonly authorizations: (string | undefined)[];
-  setScript(script: StreamScript): void;
+  setStreams(script: StreamScript): void;
   /** Cuts every connection and stops listening. */
   kill(): Promise<void>;
 }
@@ -153,7 +153,7 @@ export async function startSocketServer(options: SocketServerOptions = {}): Prom
     address: `ws://127.0.0.1:${port}`,
     streams,
     authorizations,
-    setScript: (next) => void (script = next),
+    setStreams: (next) => void (script = next),
     kill: async () => {
       for (const client of server.clients) client.terminate();
       http.closeAllConnections();

@@ -7,7 +7,7 @@ import { failed } from '../../record/shards.ts';
 import { judgement, MODEL } from '../moderation.ts';
 
 /** All that a request sends, one text after another. */
-export function textsOf(request: GuardRequest): readonly string[] {
+function textsOf(request: GuardRequest): readonly string[] {
   switch (request.requestType) {
     case 'multiturn':
       return submittedTurns(request).map(([, content]) => content);
@@ -27,16 +27,28 @@ function tokens(text: string): number {
   return sum;
 }
 
-/** A guard with a context of a few tokens, whose score depends on every character it is sent. */
+interface SmallGuardOptions {
+  /** Default: one that depends on every character. */
+  readonly score?: (texts: string) => number;
+  /** Default: the one of the model. */
+  readonly fingerprint?: () => string | null;
+}
+
+const hashed = (texts: string): number =>
+  createHash('sha256').update(texts).digest().readUInt32BE() / 2 ** 32;
+
+/** A guard with a context of a few tokens. */
 export class SmallGuard implements Judge {
   readonly fingerprints = new Map([[MODEL.id, MODEL]]);
   /** What was judged since something was last refused. */
   judged: GuardRequest[] = [];
   readonly #context: number;
+  readonly #options: SmallGuardOptions;
 
   /** The size of the context in tokens. */
-  constructor(context: number) {
+  constructor(context: number, options: SmallGuardOptions = {}) {
     this.#context = context;
+    this.#options = options;
   }
 
   async judge(requests: readonly GuardRequest[], { signal }: { signal: AbortSignal }): Promise<Outcome[]> {
@@ -58,7 +70,8 @@ export class SmallGuard implements Judge {
     if (texts.reduce((sum, text) => sum + tokens(text), 0) > this.#context) {
       return failed('SEQUENCE_OVERFLOW');
     }
-    const score = createHash('sha256').update(JSON.stringify(texts)).digest().readUInt32BE() / 2 ** 32;
-    return judgement(score, { endpoint: 'one', coverage: wholeCoverage(request) });
+    const { score = hashed, fingerprint = () => MODEL.id } = this.#options;
+    const coverage = wholeCoverage(request);
+    return judgement(score(JSON.stringify(texts)), { endpoint: 'one', coverage, fingerprint: fingerprint() });
   }
 }

@@ -27,16 +27,14 @@ export class StreamConnection {
     this.#client = new Client(address.replace(/^grpc:\/\//, ''), credentials.createInsecure(), options);
   }
 
-  call(token?: string): ClientDuplexStream<object, StreamReply> {
+  call(): ClientDuplexStream<object, StreamReply> {
     const { path, requestSerialize, responseDeserialize } = this.#method;
-    const metadata = new Metadata();
-    if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
     const deserialize = responseDeserialize as (bytes: Buffer) => StreamReply;
-    return this.#client.makeBidiStreamRequest(path, requestSerialize, deserialize, metadata);
+    return this.#client.makeBidiStreamRequest(path, requestSerialize, deserialize, new Metadata());
   }
 
-  open(token?: string): StreamClient {
-    return new GrpcStreamClient(this.call(token));
+  open(): StreamClient {
+    return new GrpcStreamClient(this.call());
   }
 
   close(): void {

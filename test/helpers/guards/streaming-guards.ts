@@ -5,18 +5,12 @@ import { ordinary, type ScriptedStream, type StreamScript } from './scripted-str
 export interface StreamingGuard {
   readonly address: string;
   readonly streams: ScriptedStream[];
-  setScript(script: StreamScript): void;
+  setStreams(script: StreamScript): void;
   kill(): unknown;
 }
 
 export const STREAMING_GUARDS: [transport: string, start: () => Promise<StreamingGuard>][] = [
-  [
-    'gRPC',
-    async () => {
-      const server = await guard({ streams: ordinary });
-      return { ...server, setScript: (script) => server.setStreams(script) };
-    },
-  ],
+  ['gRPC', () => guard({ streams: ordinary })],
   ['a WebSocket', () => socketServer()],
 ];
 

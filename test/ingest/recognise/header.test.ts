@@ -24,11 +24,9 @@ describe('the header of a table', () => {
   });
 
   test.each([
-    ['id,text\n1,one\n2,two\n', ['one', 'two']],
     ['review_body\nhello there\n', ['hello there']],
     ['age,remark made by them\n31,hello\n32,bye\n', ['hello', 'bye']],
     ['Timestamp,How do you like our service?\n2024/01/05,hello\n2024/01/06,bye\n', ['hello', 'bye']],
-    ['text\n', []],
   ])('is there: %j', async (content, expected) => {
     expect(await texts(content)).toEqual(expected);
   });

@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import type { Judging } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { TextRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
@@ -26,10 +25,9 @@ function rejecting(rejects: (text: string) => boolean): (request: SeenRequest) =
 async function moderate(
   judge: Judge,
   requests: readonly TextRequest[],
-  judging: Partial<Judging> = {},
 ): Promise<readonly (Outcome | null)[]> {
   const items = requests.map((request, seq) => judgedItem(seq, request));
-  return (await moderateShard({ items }, judge, { judging })).outcomes;
+  return (await moderateShard({ items }, judge)).outcomes;
 }
 
 /** Words that each stand once in a text. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { open, writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import type { LongAudio } from '../../../src/config/run-config.ts';
 import type { ItemError } from '../../../src/domain/item-error.ts';
@@ -9,7 +9,7 @@ import {
   type NormalAudio,
 } from '../../../src/normalize/audio/audio-normalizer.ts';
 import type { AudioWindow } from '../../../src/normalize/audio/window-cutter.ts';
-import { WAV_HEADER_BYTES, pcmFile } from '../../helpers/wav.ts';
+import { WAV_HEADER_BYTES } from '../../helpers/wav.ts';
 
 const RATE = 16_000;
 
@@ -55,12 +55,6 @@ export function samples(windows: readonly AudioWindow[]): Buffer {
 export function decodedByFfmpeg(path: string): Buffer {
   const args = ['-loglevel', 'quiet', '-i', path, '-map', '0:a:0', '-ac', '1', '-ar', String(RATE)];
   return execFileSync('ffmpeg', [...args, '-f', 's16le', '-'], { maxBuffer: 1 << 30 });
-}
-
-/** Writes 16 kHz 16-bit PCM as a WAV file, its channels interleaved. */
-export async function writeWav(path: string, interleaved: Int16Array, channels: number): Promise<void> {
-  const { buffer, byteOffset, byteLength } = interleaved;
-  await writeFile(path, pcmFile(Buffer.from(buffer, byteOffset, byteLength), { channels }));
 }
 
 /** The share of a signal's energy that is at one frequency, 0 … 1. */

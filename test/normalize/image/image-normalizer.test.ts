@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ItemError } from '../../../src/domain/item-error.ts';
 import type { ImageNormalizerOptions } from '../../../src/normalize/image/image-normalizer.ts';
 import type { NormalImage } from '../../../src/normalize/image/normal-image.ts';
-import { imageNormalizer, startedProcesses, type StartedProcesses } from '../../helpers/normalizer.ts';
+import { endDecoder, imageNormalizer, startedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { gifFrames } from '../../helpers/images/image-bombs.ts';
 import { peakMemory } from '../../helpers/images/peak-memory.ts';
@@ -44,20 +44,12 @@ it('gives the normal form of many images, decoded in as many processes as it may
   expect(started.all).toHaveLength(2);
 });
 
-/** Ends the decoder that was started as the `turn`th, in the middle of an image. */
-async function end(started: StartedProcesses, turn: number, death: NodeJS.Signals): Promise<void> {
-  await settled(() => started.all.length === turn);
-  const decoder = started.all[turn - 1]!;
-  await once(decoder, 'message'); // it has started, and is given the image
-  decoder.kill(death);
-}
-
 it.each(['SIGSEGV', 'SIGKILL'] as const)(
   'decodes an image again when its decoder ends by %s',
   async (death) => {
     const { started, normalizer } = watched();
     const result = normalizer.image(large, options);
-    await end(started, 1, death);
+    await endDecoder(started, 1, death);
     expect(image(await result).frames).toHaveLength(1);
     expect(started.all).toHaveLength(2);
   },
@@ -69,8 +61,7 @@ it.each([
 ] as const)('costs one image when two decoders end over it by %s', async (death, code) => {
   const { started, normalizer } = watched();
   const [first, second] = [normalizer.image(large, options), normalizer.image(small, options)];
-  await end(started, 1, death);
-  await end(started, 2, death);
+  for (const turn of [1, 2]) await endDecoder(started, turn, death);
   expect(await first).toMatchObject({ code });
   expect(image(await second).frames).toHaveLength(1);
   expect(started.all).toHaveLength(3);
