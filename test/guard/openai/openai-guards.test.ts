@@ -69,7 +69,7 @@ describe('a chat model', () => {
     expect((await read(unnamed)).fingerprint!.artifacts).toMatchObject({ family: 'granite-guardian' });
   });
 
-  const tooLarge = 'Request too large for gpt-4o in organization org on tokens per min (TPM): Limit 10000.';
+  const tooLarge = 'Request too large for gpt-4o on tokens per min (TPM): Limit 10000, Requested 12000.';
   const turnedAway = (error: object): OpenAiScripted => ({ status: 429, body: { error } });
   test.each<[what: string, reply: OpenAiScripted, code: ItemCode, attempts?: number]>([
     ['a cut answer', { text: 'unsafe\nS1', finish: 'length' }, 'INVALID_REPLY'],
