@@ -53,6 +53,7 @@ export async function serveDashboard(options: ServedOptions): Promise<ServedDash
 /** The real server of `guardsweep serve` over a folder of runs. It has no guard unless given. The caller closes it. */
 export async function startDashboard(options: ServedOptions): Promise<ServedDashboard> {
   const { out, roots = [out], redis = null, env = process.env, sessionLifetimeMs } = options;
+  const lifetime = sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs };
   const { token = null, port = 0, releaseToken = null, openGuards = openUnready([]) } = options;
   const lines: string[] = [];
   const said: string[] = [];
@@ -63,13 +64,15 @@ export async function startDashboard(options: ServedOptions): Promise<ServedDash
   const say = (line: string): void => void said.push(line);
   const serving = serve(
     {
-      ...{ host: '127.0.0.1', port, token, judging: DEFAULT_JUDGING },
-      ...{ maxConcurrency: 16, timeoutMs: 120_000, say },
+      host: '127.0.0.1',
+      port,
+      token,
+      judging: DEFAULT_JUDGING,
+      maxConcurrency: 16,
+      timeoutMs: 120_000,
+      say,
       openGuards,
-      dashboard: {
-        ...{ out, roots, env, redis, releaseToken },
-        ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
-      },
+      dashboard: { out, roots, env, redis, releaseToken, ...lifetime },
       stdout: {
         line: (line) => {
           lines.push(line);

@@ -5,10 +5,13 @@ import type { ItemRequest } from '../../src/domain/request.ts';
 import { judgement, MODEL } from './moderation.ts';
 
 /** What every item of a row has. */
-const rowOf = (seq: number, path: string) => ({
-  ...{ seq, id: `${path}#${seq + 1}`, roles: null, turn: null, part: null },
-  source: { path, row: seq + 1, line: seq + 1, sha256: null, bytes: null, offset: null, length: null },
-});
+function rowOf(seq: number, path: string) {
+  const source = { path, row: seq + 1, line: seq + 1, sha256: null, bytes: null, offset: null, length: null };
+  return { seq, id: `${path}#${seq + 1}`, source, roles: null, turn: null, part: null };
+}
+
+/** A prompt that is not asked for. */
+const SETTLED = { request: null, requestType: 'prompt', modality: 'text' } as const;
 
 export function promptItem(seq: number, text: string, path = 'corpus.csv'): JudgedItem {
   return judgedItem(seq, { requestType: 'prompt', modality: 'text', text }, path);
@@ -19,22 +22,13 @@ export function judgedItem(seq: number, request: ItemRequest, path = 'corpus.csv
 }
 
 export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): FailedItem {
-  return {
-    ...rowOf(seq, path),
-    ...{ request: null, modality: 'text', requestType: 'prompt', contentSha256: null },
-    settled: { judgement: null, error: itemError(code, 'made by a test') },
-  };
+  const settled = { judgement: null, error: itemError(code, 'made by a test') };
+  return { ...rowOf(seq, path), ...SETTLED, contentSha256: null, settled };
 }
 
 /** A text whose verdict is known before it is judged. */
 export function knownItem(seq: number, score: number, path = 'corpus.csv'): ReusedItem {
-  const { contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
-  return {
-    ...rowOf(seq, path),
-    ...{ request: null, requestType: 'prompt', modality: 'text', contentSha256: hash },
-    settled: {
-      ...{ judgement: judgement(score).judgement!, fingerprint: MODEL },
-      ...{ reusedFrom: 'an-earlier-run', snippet: null, error: null },
-    },
-  };
+  const verdict = { judgement: judgement(score).judgement!, fingerprint: MODEL };
+  const settled = { ...verdict, reusedFrom: 'an-earlier-run', snippet: null, error: null };
+  return { ...promptItem(seq, `text ${seq}`, path), ...SETTLED, settled };
 }

@@ -15,9 +15,17 @@ export const MODEL = makeFingerprint([['weights', 'a'.repeat(64)]])!;
 export function judgement(score: number, other: Partial<Judgement> = {}): Outcome {
   return {
     judgement: {
-      ...{ score, flagged: score >= 0.5, subcategoryScores: null, subcategoryFlags: null },
-      ...{ fingerprint: MODEL.id, endpoint: 'embedded:', latencyMs: 1, attempts: 1, cacheUsage: null },
-      ...{ moderatedAt: '2026-01-01T00:00:00.000Z', stream: null },
+      score,
+      flagged: score >= 0.5,
+      subcategoryScores: null,
+      subcategoryFlags: null,
+      fingerprint: MODEL.id,
+      endpoint: 'embedded:',
+      latencyMs: 1,
+      attempts: 1,
+      cacheUsage: null,
+      moderatedAt: '2026-01-01T00:00:00.000Z',
+      stream: null,
       coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
       ...other,
     },

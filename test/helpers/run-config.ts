@@ -29,12 +29,22 @@ export function runConfig(
   more: Partial<RunConfig> = {},
 ): RunConfig {
   return {
-    ...{ name: 'test', sources, guards: ['grpc://127.0.0.1:8001'], expectFingerprint: null },
+    name: 'test',
+    sources,
+    guards: ['grpc://127.0.0.1:8001'],
+    expectFingerprint: null,
     policy: DEFAULT_POLICY,
     output: { dir, formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false },
-    ...{ store: `${dir}/.store`, reuse: false, trial: null, canaries: { from: 'off' } },
-    ...{ failIf: NO_GATES, allowErrors: false, allowEmpty: false, maxWaitMs: 1000 },
-    ...{ judging: DEFAULT_JUDGING, limits: DEFAULT_LIMITS },
+    store: `${dir}/.store`,
+    reuse: false,
+    trial: null,
+    canaries: { from: 'off' },
+    failIf: NO_GATES,
+    allowErrors: false,
+    allowEmpty: false,
+    maxWaitMs: 1000,
+    judging: DEFAULT_JUDGING,
+    limits: DEFAULT_LIMITS,
     ...more,
   };
 }

@@ -28,7 +28,12 @@ export async function flipBit(path: string): Promise<void> {
 export function comparable(lines: readonly OutcomeLine[]): object[] {
   return lines.map((line) => ({
     ...line,
-    ...{ run: null, moderated_at: null, latency_ms: null, attempts: null, endpoint: null, reused_from: null },
+    run: null,
+    moderated_at: null,
+    latency_ms: null,
+    attempts: null,
+    endpoint: null,
+    reused_from: null,
     stream: line.stream && { ...line.stream, lag_chunks: null, lag_ms: null },
   }));
 }

@@ -1,11 +1,8 @@
-import { hash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { RunConfig, RunRecord } from '../../src/config/run-config.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { ShardResult } from '../../src/domain/shard.ts';
-import { encodeLine } from '../../src/files/checked-line.ts';
 import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
 import type { PlanClosed } from '../../src/ingest/plan/plan-line.ts';
 import { finishRun, type FinishOptions } from '../../src/sink/final-files/finish.ts';
@@ -13,13 +10,12 @@ import type { Summary } from '../../src/record/summary/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
+import { createRun } from '../../src/runs/create-run.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
 import { planLine } from './shards.ts';
 
 export const signal = new AbortController().signal;
-
-const SKIPPED = `${encodeLine({ path: 'uploads/.DS_Store', reason: 'system files' })}\n`;
 
 interface RunOptions {
   readonly policy?: Policy;
@@ -38,38 +34,25 @@ interface RunOptions {
 export async function newRun(options: RunOptions = {}): Promise<TestRun> {
   const folder = await temporaryFolder();
   const run = `20261121T020000Z-${options.name ?? 'test'}-ab12`;
-  const dir = join(folder, run);
-  await mkdir(join(dir, 'log'), { recursive: true, mode: 0o700 });
-  const { sources: names = ['corpus.csv'], formats = ['jsonl', 'csv'] } = options;
-  const sources = names
-    .map((path, source) => ({
-      ...{ source, corpus: source, path, absolute: join(folder, path), sidecar: null, manifest: null },
-      ...{ bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0 },
-    }))
-    .map((source) => `${encodeLine(source)}\n`)
-    .join('');
-  const record: RunRecord = {
-    ...{ schema: 1, run, tool: { name: 'guardsweep', version: '0.0.0' } },
-    ...{ created_at: '2026-11-21T02:00:00.000Z', skipped: { 'system files': 1 }, fitted_headers: [] },
-    ...{ sources_sha256: hash('sha256', sources), skipped_sha256: hash('sha256', SKIPPED) },
-    config: runConfig(
-      folder,
-      names.map((name) => corpusAt(join(folder, name), { given: name })),
-      {
-        expectFingerprint: options.expectFingerprint ?? null,
-        policy: options.policy ?? DEFAULT_POLICY,
-        output: { dir: folder, formats, csvSeparator: ',', includeContent: false, ...options.output },
-        maxWaitMs: options.maxWaitMs ?? 1000,
-      },
-    ),
-  };
-  const files = {
-    'run.json': `${JSON.stringify(record)}\n`,
-    'sources.jsonl': sources,
-    'skipped.jsonl': SKIPPED,
-  };
-  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text, { mode: 0o600 });
-  return { dir, record };
+  const { sources: names = ['corpus.csv'], formats = ['jsonl', 'csv'], maxWaitMs = 1000 } = options;
+  const { expectFingerprint = null, policy = DEFAULT_POLICY } = options;
+  const state = { bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0, sidecar: null, manifest: null };
+  const sources = names.map((path, source) => {
+    return { source, corpus: source, path, absolute: join(folder, path), ...state };
+  });
+  const corpora = names.map((name) => corpusAt(join(folder, name), { given: name }));
+  const config = runConfig(folder, corpora, { expectFingerprint, policy, maxWaitMs });
+  const output = { ...config.output, formats, ...options.output };
+  const { record } = await createRun({ ...config, output }, sources, {
+    now: new Date('2026-11-21T02:00:00.000Z'),
+    toolVersion: '0.0.0',
+    skipped: { 'system files': 1 },
+    skippedFiles: [{ path: 'uploads/.DS_Store', reason: 'system files' }],
+    fittedHeaders: [],
+    runId: run,
+    key: null,
+  });
+  return { dir: join(folder, run), record };
 }
 
 /** A run directory with its record. */

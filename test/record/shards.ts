@@ -40,8 +40,15 @@ export function planLine({ shard, pass, lane, items }: Shard): PlannedShard {
     else seqs.push([seq, seq]);
   }
   return {
-    ...{ shard, pass, lane, seqs, items: items.length },
-    ...{ source: 0, from: items[0]!.source.row, to_source: 0, to: items.at(-1)!.source.row },
+    shard,
+    pass,
+    lane,
+    seqs,
+    items: items.length,
+    source: 0,
+    from: items[0]!.source.row,
+    to_source: 0,
+    to: items.at(-1)!.source.row,
     payload_sha256: payloadSha256(items),
     items_sha256: itemsSha256(items),
   };
@@ -54,8 +61,8 @@ export function verdict(item: Item, given: Partial<Judgement> = {}): Outcome {
     flagged,
     subcategoryScores: flagged ? { hate: 0.91, privacy: 0.02 } : null,
     subcategoryFlags: flagged ? ['hate'] : null,
-    ...{ fingerprint: FINGERPRINT.id, endpoint: 'grpc://127.0.0.1:8001' },
-    ...{ latencyMs: 19.2, moderatedAt: '2026-11-21T02:00:03.120Z' },
+    fingerprint: FINGERPRINT.id,
+    endpoint: 'grpc://127.0.0.1:8001',
     coverage: wholeCoverage(item.request as TextRequest),
     ...given,
   });
@@ -65,8 +72,10 @@ export function failed(code: ItemCode): Outcome {
   return {
     judgement: null,
     failure: {
-      ...{ error: itemError(code, 'made by a test'), attempts: 5 },
-      ...{ endpoint: 'grpc://127.0.0.1:8001', moderatedAt: '2026-11-21T02:00:04.000Z' },
+      error: itemError(code, 'made by a test'),
+      attempts: 5,
+      endpoint: 'grpc://127.0.0.1:8001',
+      moderatedAt: '2026-11-21T02:00:04.000Z',
     },
   };
 }

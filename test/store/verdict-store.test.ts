@@ -10,7 +10,8 @@ import { roundScore } from '../../src/guard/protocol/answer.ts';
 import { StoreUser } from '../../src/store/store-users.ts';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { writeFiles } from '../helpers/cli.ts';
-import { content, FOUND, JUDGED, judgement, keptStore, MODEL, verdictsOf } from './kept-store.ts';
+import { MODEL } from '../helpers/moderation.ts';
+import { content, FOUND, JUDGED, judgement, keptStore, verdictsOf } from './kept-store.ts';
 
 it('finds a verdict again, in this process and in the next', async () => {
   const { open, said, dir } = await keptStore();

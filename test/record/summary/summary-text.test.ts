@@ -4,31 +4,27 @@ import { ITEM_ADVICE, REASON_ADVICE } from '../../../src/domain/words/item-advic
 import { displayWidth } from '../../../src/domain/text/characters.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
+import { summaryOf } from './summary-of.ts';
 
-const SUMMARY: Summary = {
-  ...{ schema: 1, run: '20261121T020000Z-nightly-ab12', dir: '/runs/20261121T020000Z-nightly-ab12' },
-  ...{ status: 'finished', trial: null, gates: [], items: 12_345, verdicts: 12_340, errors: 5 },
-  policy: { thresholds: null, allowFlagged: false, allowPartial: false },
-  ...{ flagged: 40, guard_flagged: 38, by_decision: { allow: 12_300, review: 10, block: 30 } },
-  ...{ by_category: { violent_crimes: 4, hate: 31 }, restricted: 0 },
+const SUMMARY = summaryOf({
+  items: 12_345,
+  verdicts: 12_340,
+  errors: 5,
+  flagged: 40,
+  guard_flagged: 38,
+  by_decision: { allow: 12_300, review: 10, block: 30 },
+  by_category: { violent_crimes: 4, hate: 31 },
   decisions_by_category: {
     violent_crimes: { allow: 0, review: 2, block: 2 },
     hate: { allow: 0, review: 1, block: 30 },
   },
-  ...{ without_category: 7, decisions_without_category: { allow: 0, review: 7, block: 0 } },
-  ...{ category_unknown: {}, partial: 0, judged_as_whole: { conversations: 0, earlier_turns: 0 } },
-  ...{
-    by_error_code: { MALFORMED_ROW: 3, TIMEOUT: 2 },
-    by_modality: { text: 12_345 },
-    unsupported_files: {},
-  },
+  without_category: 7,
+  decisions_without_category: { allow: 0, review: 7, block: 0 },
+  by_error_code: { MALFORMED_ROW: 3, TIMEOUT: 2 },
   guards: [{ endpoint: 'grpc://gpu-1:8001', kind: 'triton', fingerprint: 'sha256:aa', verdicts: 12_340 }],
-  ...{ reused: 0, reused_from: [], seconds: 125.5, pass: 1, thresholds_unapplied: 0, without_ffmpeg: 0 },
-  ...{ without_text_column: 0, skipped: { 'earlier runs': 9 }, fitted_headers: [] },
-  ...{ empty_sources: { count: 0, paths: [] }, chain_head: 'c'.repeat(64) },
-  canaries: { from: 'off', checks: 0, answers: 0, passed: 0, skipped: 0 },
-  ...{ files: ['verdicts.jsonl', 'manifest.json'], rows: {} },
-};
+  seconds: 125.5,
+  skipped: { 'earlier runs': 9 },
+});
 
 const summaryText = (summary: Summary): string => summaryLines(summary).join('\n');
 
