@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Database } from '../../src/analysis/database.ts';
-import type { Policy } from '../../src/domain/policy.ts';
+import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
@@ -24,10 +24,7 @@ function verdictOf(score: number, subcategoryFlags: string[], others: [number, n
   return { score, flagged: subcategoryFlags.length > 0, subcategoryScores, subcategoryFlags };
 }
 
-const POLICY: Policy = {
-  thresholds: { 'openai/hate': { review: 0.25, block: 0.6 } },
-  ...{ allowFlagged: false, allowPartial: false },
-};
+const POLICY = { ...DEFAULT_POLICY, thresholds: { 'openai/hate': { review: 0.25, block: 0.6 } } };
 
 it('the scores of other taxonomies are decided on, tabled and counted under their own names', async () => {
   const folder = await temporaryFolder();
@@ -52,7 +49,8 @@ it('the scores of other taxonomies are decided on, tabled and counted under thei
     by_category: { 'openai/hate': 1, 'openai/sexual/minors': 1, 'qwen3guard/pii': 1 },
     foreign_scored: { 'openai/hate': 4, 'openai/sexual/minors': 4 },
     foreign_measured: { 'openai/hate': 2, 'openai/sexual/minors': 2, 'qwen3guard/pii': 1 },
-    ...{ thresholds_unapplied: 1, restricted: 1 },
+    thresholds_unapplied: 1,
+    restricted: 1,
   });
   expect(await readFile(join(dir, 'restricted.csv'), 'utf8')).toContain('child_sexual_exploitation');
   expect(await readFile(join(dir, 'flagged.csv'), 'utf8')).not.toContain('comments.csv:5');

@@ -48,7 +48,9 @@ test('another policy decides on the recorded scores, and the changed items are w
   const policy = 'thresholds: { default: { review: 0.4, block: 0.95 } }';
   const result = await replayed(policy, '--out', 'out.jsonl');
   expect(result).toMatchObject({
-    ...{ items: 5, verdicts: 4, errors: 1 },
+    items: 5,
+    verdicts: 4,
+    errors: 1,
     decisions: {
       allow: { allow: 1, review: 1, block: 0 },
       review: { allow: 0, review: 1, block: 0 },
@@ -59,7 +61,9 @@ test('another policy decides on the recorded scores, and the changed items are w
       { category: 'hate', before: 1, after: 1 },
       { category: 'without_category', before: 0, after: 1 },
     ],
-    ...{ changed: { items: 1 }, without_score: {}, labels: null },
+    changed: { items: 1 },
+    without_score: {},
+    labels: null,
   });
   const changed = { seq: 1, id: 'r1', path: 'rows.csv', row: 2, before: 'allow', after: 'review' };
   expect(result.changed.first).toMatchObject([
@@ -143,8 +147,13 @@ const levels = fc.option(fc.record({ review: level, block: level }), { nil: unde
 const policies: fc.Arbitrary<Policy> = fc
   .record({
     edited: fc.record({
-      ...{ default: levels, violent_crimes: levels, hate: levels, cybersecurity: levels },
-      ...{ 'openai/hate': levels, 'openai/sexual/minors': levels, 'shieldgemma/hate': levels },
+      default: levels,
+      violent_crimes: levels,
+      hate: levels,
+      cybersecurity: levels,
+      'openai/hate': levels,
+      'openai/sexual/minors': levels,
+      'shieldgemma/hate': levels,
     }),
     allowFlagged: fc.boolean(),
     allowPartial: fc.boolean(),

@@ -9,7 +9,12 @@ import type { Policy } from '../../src/domain/policy.ts';
 import { listForeignCategories } from '../../src/domain/taxonomy.ts';
 
 const LIMITS = {
-  ...{ memory: '128MB', threads: 1, connections: 1, queryTimeoutMs: null, inOrder: true, keptMemory: null },
+  memory: '128MB',
+  threads: 1,
+  connections: 1,
+  queryTimeoutMs: null,
+  inOrder: true,
+  keptMemory: null,
 } as const;
 
 /** Starting DuckDB takes longer than making a small table, so that one serves all of a test file. */

@@ -9,7 +9,9 @@ function work({ serviceMs = 20, idleMs = 0, executions = 250 } = {}): Execution[
   return Array.from({ length: SETTINGS.instances }, (_, instance) =>
     Array.from({ length: executions }, (_, index) => ({
       endedAtMs: 1_000_000 + instance + (index + 1) * (serviceMs + idleMs),
-      ...{ serviceMs, items: 32, waiting: 1 },
+      serviceMs,
+      items: 32,
+      waiting: 1,
     })),
   ).flat();
 }

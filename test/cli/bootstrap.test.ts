@@ -38,8 +38,11 @@ const lockOf = (integrity: string): string =>
 /** A fresh checkout with nothing in it but the bootstrap. */
 async function checkout() {
   const root = await folderWith({
-    ...{ 'src/bundle.mjs': PROGRAMS, 'web/build.mjs': PAGES, 'bin/npm': NPM },
-    ...{ 'package.json': '{"type":"commonjs"}', 'package-lock.json': lockOf('sha512-old') },
+    'src/bundle.mjs': PROGRAMS,
+    'web/build.mjs': PAGES,
+    'bin/npm': NPM,
+    'package.json': '{"type":"commonjs"}',
+    'package-lock.json': lockOf('sha512-old'),
     'src/cli/bootstrap.mjs': await readFile(new URL('../../src/cli/bootstrap.mjs', import.meta.url)),
   });
   await chmod(join(root, 'bin/npm'), 0o755);

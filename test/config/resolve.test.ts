@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { folderWith } from '../helpers/cli.ts';
-import { corpusAt } from '../helpers/run-config.ts';
+import { corpusAt, runConfig } from '../helpers/run-config.ts';
 import { type Given, resolved } from './workspace.ts';
 
 const JOB = `
@@ -44,18 +44,23 @@ const files = {
 describe('a run’s configuration', () => {
   it('needs nothing but a path', async () => {
     const cwd = await folderWith(files);
+    const usual = runConfig(join(cwd, 'runs'), [corpusAt(join(cwd, 'a.csv'))]);
     expect(await resolved({ cwd })).toEqual({
-      ...{ name: 'a', sources: [corpusAt(join(cwd, 'a.csv'))] },
-      ...{ guards: ['embedded:'], expectFingerprint: null },
+      ...usual,
+      name: 'a',
+      guards: ['embedded:'],
       policy: { thresholds: null, allowFlagged: false, allowPartial: false },
-      output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false },
-      ...{ store: join(cwd, 'runs', '.store'), reuse: true, canaries: { from: 'built-in' }, trial: null },
+      reuse: true,
+      canaries: { from: 'built-in' },
       failIf: { flaggedRate: null, blockedRate: null, errorRate: null, uncoveredRate: null, categories: {} },
-      ...{ allowErrors: false, allowEmpty: false, maxWaitMs: 600_000 },
-      judging: { frames: 8, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
+      maxWaitMs: 600_000,
       limits: {
-        ...{ itemBytes: 16_777_216, shardItems: 512, shardBytes: 1_048_576 },
-        ...{ mediaBytes: 209_715_200, mediaShardItems: 32, mediaShardBytes: 67_108_864 },
+        itemBytes: 16_777_216,
+        shardItems: 512,
+        shardBytes: 1_048_576,
+        mediaBytes: 209_715_200,
+        mediaShardItems: 32,
+        mediaShardBytes: 67_108_864,
         unpack: { depth: 3, parts: 10_000, bytes: 1024 ** 3, ratio: 200 },
       },
     });
@@ -68,21 +73,33 @@ describe('a run’s configuration', () => {
       name: 'from-job',
       sources: [
         {
-          ...{ path: join(cwd, 'jobs/data/a.csv'), given: './data/a.csv' },
-          ...{ audit: 'every-turn', asStream: null },
-          ...{ textColumns: ['subject', 'body'], idColumn: 'key', encoding: 'windows-1252', layout: 'csv' },
+          path: join(cwd, 'jobs/data/a.csv'),
+          given: './data/a.csv',
+          audit: 'every-turn',
+          asStream: null,
+          textColumns: ['subject', 'body'],
+          idColumn: 'key',
+          encoding: 'windows-1252',
+          layout: 'csv',
         },
         { path: join(cwd, 'jobs/data'), textColumns: null, audit: 'final' },
       ],
       guards: ['grpc://job:9001', 'embedded:'],
       expectFingerprint: `sha256:${'ab'.repeat(32)}`,
       output: { dir: join(cwd, 'out'), formats: ['jsonl'], csvSeparator: ',', includeContent: false },
-      ...{ store: join(cwd, 'verdicts'), reuse: false, trial: { limit: null, sample: 0.025, seed: 7 } },
+      store: join(cwd, 'verdicts'),
+      reuse: false,
+      trial: { limit: null, sample: 0.025, seed: 7 },
       failIf: {
-        ...{ flaggedRate: 0.01, blockedRate: null, errorRate: 0.5, uncoveredRate: 0.2 },
+        flaggedRate: 0.01,
+        blockedRate: null,
+        errorRate: 0.5,
+        uncoveredRate: 0.2,
         categories: { hate: 0.1, privacy: 0 },
       },
-      ...{ allowErrors: true, allowEmpty: true, maxWaitMs: 5_400_000 },
+      allowErrors: true,
+      allowEmpty: true,
+      maxWaitMs: 5_400_000,
     });
   });
 
@@ -90,10 +107,16 @@ describe('a run’s configuration', () => {
     const cwd = await folderWith(files);
     const ofFiles = { idColumn: 'no', encoding: 'utf-8', layout: 'jsonl', audit: 'final' } as const;
     const flags: Flags = {
-      ...{ name: 'from-flag', out: 'elsewhere', guard: ['grpcs://Flag'] },
-      ...{ policy: 'other.yaml', format: 'csv' },
-      ...{ maxWait: '30s', failIf: ['flagged-rate=0.2', 'hate=0.3'], frames: '64' },
-      ...{ textColumn: ['title'], ...ofFiles },
+      name: 'from-flag',
+      out: 'elsewhere',
+      guard: ['grpcs://Flag'],
+      policy: 'other.yaml',
+      format: 'csv',
+      maxWait: '30s',
+      failIf: ['flagged-rate=0.2', 'hate=0.3'],
+      frames: '64',
+      textColumn: ['title'],
+      ...ofFiles,
     };
     const env = { GUARD_URL: 'grpc://env:8001' };
     const config = await resolved({ cwd, paths: ['jobs/job.yaml'], flags, env });

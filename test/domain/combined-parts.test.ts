@@ -18,12 +18,16 @@ const CLEAN: Part = { score: 0.1, flagged: false, subcategoryScores: null, subca
 
 test('each category has its highest score, and every flag is kept', () => {
   const first = {
-    ...{ name: 'first', score: 0.6, flagged: true },
+    name: 'first',
+    score: 0.6,
+    flagged: true,
     subcategoryScores: { violent_crimes: 0.5, hate: 0.2 },
     subcategoryFlags: ['violent_crimes'],
   };
   const second = {
-    ...{ name: 'second', score: 0.5, flagged: true },
+    name: 'second',
+    score: 0.5,
+    flagged: true,
     subcategoryScores: { hate: 0.45, 'openai/sexual/minors': 0.6 },
     subcategoryFlags: ['hate', 'novel'],
   };

@@ -2,12 +2,18 @@ import { expect, it } from 'vitest';
 import { DEFAULT_POLICY, decide, type Policy, type PolicyInput } from '../../src/domain/policy.ts';
 import { describeRule } from '../../src/domain/words/decided-by-words.ts';
 
+const NO_CATEGORIES = { subcategoryScores: null, subcategoryFlags: null };
 const clean: PolicyInput = {
-  ...{ score: 0.1, flagged: false, subcategoryScores: null, subcategoryFlags: null },
-  ...{ needsCaution: false, partial: false },
+  score: 0.1,
+  flagged: false,
+  ...NO_CATEGORIES,
+  needsCaution: false,
+  partial: false,
 };
 const flagged: PolicyInput = {
-  ...{ ...clean, score: 0.9, flagged: true },
+  ...clean,
+  score: 0.9,
+  flagged: true,
   subcategoryScores: { hate: 0.45, violent_crimes: 0.85 },
   subcategoryFlags: ['violent_crimes'],
 };
@@ -77,9 +83,8 @@ it('counts a category of another taxonomy as ours where the policy says so, and 
   const lenient: Policy = { thresholds: { hate: { block: 0.6 } }, allowFlagged: true, allowPartial: false };
   expect(decide(lenient, said)).toEqual({ decision: 'allow', decidedBy: null, thresholdUnapplied: true });
   const taxonomy = { 'openai/hate': 'hate', 'openai/sexual': 'child_sexual_exploitation' } as const;
-  expect(decide({ ...lenient, taxonomy }, said)).toEqual({
-    ...{ decision: 'block', decidedBy: 'hate>=0.6', thresholdUnapplied: false },
-  });
+  const blocked = { decision: 'block', decidedBy: 'hate>=0.6', thresholdUnapplied: false };
+  expect(decide({ ...lenient, taxonomy }, said)).toEqual(blocked);
   const { decidedBy } = decide({ ...lenient, thresholds: null, taxonomy }, said);
   expect(decidedBy).toBe('child_sexual_exploitation flagged');
 });

@@ -175,9 +175,8 @@ describe('a corpus of every layout and every kind of bad row', () => {
     const run = printedRun(done);
     const summary = (await finishedSummary(run))!;
     // Every turn but the new one is found in the cache: 0+1+2 of 1+2+3 messages, and 0+1+2+3+4 of 1+2+3+4+5.
-    expect(summary.cache).toMatchObject({
-      ...{ message_hits: 13, message_misses: 8, writes: 8, l1_evictions: 0, l2_evictions: 0 },
-    });
+    const cache = { message_hits: 13, message_misses: 8, writes: 8, l1_evictions: 0, l2_evictions: 0 };
+    expect(summary).toMatchObject({ cache });
     expect(done.stderr + done.stdout).toContain('61.9% of messages');
     expect(await verifyRun(run)).toMatchObject({ ok: true });
   });

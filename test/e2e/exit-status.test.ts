@@ -58,7 +58,8 @@ describe('exit status', () => {
     ['resume a.csv', /not a run directory/],
   ])('2, in one line, with nothing written: %s', async (command, says) => {
     const cwd = await folderWith({
-      ...{ 'a.csv': 'text\nhello\n', 'latin.csv': latin },
+      'a.csv': 'text\nhello\n',
+      'latin.csv': latin,
       'job.yaml': 'name: x\nsource:\n  - path: a.csv\n',
       'gate.yaml': 'sources: [{ path: a.csv }]\nfailIf: { flaggedRate: 0.1 }\n',
     });

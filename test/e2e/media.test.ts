@@ -77,7 +77,8 @@ it('images in messages are judged beside their conversations, and again by whoev
 it('says what to install when ffmpeg is missing, judges the rest, and the clips when it is there', async () => {
   const clip = await readFile(new URL('../fixtures/audio/layer-three.mp3', import.meta.url));
   const cwd = await folderWith({
-    ...{ 'corpus/note.md': 'A note.', 'corpus/clip.mp3': clip },
+    'corpus/note.md': 'A note.',
+    'corpus/clip.mp3': clip,
     'corpus/clip.txt': 'What is said in the clip.',
   });
   const args = ['enqueue', 'corpus', '--guard', 'embedded:', '--no-report', '--quiet'];

@@ -22,10 +22,15 @@ export function sinkAtWork(
     dropped: nothing,
   };
   const ended = runFleetSink({
-    ...{ link, id: 'a-sink', roots: [root], keyFile: null, say: (line: string) => said.push(line) },
+    link,
+    id: 'a-sink',
+    roots: [root],
+    keyFile: null,
+    say: (line: string) => said.push(line),
     observer: { ...silent, ...observer },
     afterFinish: { signingKey: null, headFile },
-    ...{ drain: stop.signal, stop: stop.signal },
+    drain: stop.signal,
+    stop: stop.signal,
   }).catch((error: unknown) => error);
   const end = (): Promise<unknown> => {
     stop.abort(new Error('the test is over'));

@@ -8,6 +8,9 @@ import { folderWith } from '../helpers/cli.ts';
 
 const TEXTS = 'id,body,note\na,hello there,x\nb,how do I kill someone and hide the body,y\nc,,z\n';
 
+/** What starts a run over a.csv in a folder. */
+const judging = (cwd: string) => ({ cwd, paths: ['a.csv'], guard: 'embedded:' });
+
 async function collected(dir: string): Promise<OutcomeLine[]> {
   const lines: OutcomeLine[] = [];
   for await (const line of verdicts(dir)) lines.push(line);
@@ -35,12 +38,13 @@ describe('the library', () => {
     const seen: RunView[] = [];
     const created: string[] = [];
     const { signal } = new AbortController();
+    const gate = { failIf: ['violent_crimes=0.1'], exportClean: 'clean.csv' };
     const result = await startRun({
-      ...{ cwd, paths: ['a.csv'], guard: 'embedded:', out: 'out', signal, env: {} },
-      flags: {
-        ...{ textColumn: 'body', name: 'by-hand' },
-        ...{ failIf: ['violent_crimes=0.1'], exportClean: 'clean.csv' },
-      },
+      ...judging(cwd),
+      out: 'out',
+      signal,
+      env: {},
+      flags: { textColumn: 'body', name: 'by-hand', ...gate },
       onCreated: (dir) => created.push(dir),
       onProgress: (progress) => seen.push(progress),
     });
@@ -69,7 +73,8 @@ describe('the library', () => {
     const controller = new AbortController();
     let dir = '';
     const running = startRun({
-      ...{ cwd, paths: ['a.csv'], guard: 'embedded:', signal: controller.signal },
+      ...judging(cwd),
+      signal: controller.signal,
       onCreated: (path) => {
         dir = path;
         controller.abort();
@@ -102,7 +107,7 @@ describe('the library', () => {
 
   it('closes the file of verdicts when its reader stops early', async () => {
     const cwd = await folderWith({ 'a.csv': `text\n${'hello\n'.repeat(500)}` });
-    const { dir } = await startRun({ cwd, paths: ['a.csv'], guard: 'embedded:', flags: { canaries: 'off' } });
+    const { dir } = await startRun({ ...judging(cwd), flags: { canaries: 'off' } });
     const openVerdicts = async (): Promise<number> => {
       const names = await readdir('/proc/self/fd');
       const targets = await Promise.all(names.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
@@ -117,7 +122,7 @@ describe('the library', () => {
 
   it('refuses lines that are not outcomes, without quoting them', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello\n' });
-    const { dir } = await startRun({ cwd, paths: ['a.csv'], guard: 'embedded:', flags: { canaries: 'off' } });
+    const { dir } = await startRun({ ...judging(cwd), flags: { canaries: 'off' } });
     await appendFile(join(dir, 'verdicts.jsonl'), '{"secret":1}\n');
     const found: string[] = [];
     const reading = (async () => {

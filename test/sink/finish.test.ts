@@ -26,19 +26,23 @@ describe('finishing a run', () => {
     expect(lines[7]).toMatchObject({ status: 'error', score: null, attempts: 0, error });
     expect(lines[3]).toMatchObject({ decision: 'block', decided_by: 'flagged', fingerprint: FINGERPRINT.id });
     expect((await jsonLines(join(dir, 'errors.jsonl'))).length).toBe(2);
+    const counts = { items: 9, verdicts: 7, errors: 2 };
     expect(summary).toMatchObject({
-      ...{ status: 'finished', items: 9, verdicts: 7, errors: 2, flagged: 3, chain_head: head },
-      ...{ by_decision: { allow: 4, review: 0, block: 3 }, by_category: { hate: 3 } },
-      ...{ by_error_code: { MALFORMED_ROW: 1, EMPTY_CONTENT: 1 }, by_modality: { text: 9 } },
+      status: 'finished',
+      ...counts,
+      flagged: 3,
+      chain_head: head,
+      by_decision: { allow: 4, review: 0, block: 3 },
+      by_category: { hate: 3 },
+      by_error_code: { MALFORMED_ROW: 1, EMPTY_CONTENT: 1 },
+      by_modality: { text: 9 },
       guards: [
         { endpoint: 'grpc://127.0.0.1:8001', kind: 'triton', fingerprint: FINGERPRINT.id, verdicts: 7 },
       ],
     });
     expect(JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8'))).toEqual(summary);
-    expect(await verifyRun(dir, { head })).toEqual({
-      ...{ ok: true, run: summary.run, pass: 1, head, signature: 'none' },
-      ...{ items: 9, verdicts: 7, errors: 2 },
-    });
+    const report = await verifyRun(dir, { head });
+    expect(report).toEqual({ ok: true, run: summary.run, pass: 1, head, signature: 'none', ...counts });
   });
 
   it('records the hash of a file that was judged as a whole, and none of one that was found changed', async () => {

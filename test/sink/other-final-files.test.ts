@@ -25,13 +25,11 @@ it('writes verdicts.parquet with the same types whatever it holds, and verify re
     `select seq::int as seq, decision, score, hate, privacy, violent_crimes, category_flags, fingerprint,
      epoch_ms(moderated_at)::varchar as at, error_code, error_retryable from '${path}'`,
   );
+  const scores = { score: 0.93, hate: 0.91, privacy: 0.02, violent_crimes: null };
   expect(rows[0]).toEqual({
     seq: 0,
     decision: 'block',
-    score: 0.93,
-    hate: 0.91,
-    privacy: 0.02,
-    violent_crimes: null,
+    ...scores,
     category_flags: 'hate',
     fingerprint: FINGERPRINT.id,
     at: String(Date.parse('2026-01-01T00:00:00.000Z')),

@@ -11,8 +11,12 @@ const text = z.string();
 const LINE = z.strictObject({
   time: z.iso.datetime({ precision: 3 }),
   level: z.enum(['info', 'warn', 'error']),
-  ...{ event: text.regex(/^[a-z_]+$/), message: text.min(1) },
-  ...{ run: text.optional(), guard: text.optional(), code: text.optional(), shard: z.int().optional() },
+  event: text.regex(/^[a-z_]+$/),
+  message: text.min(1),
+  run: text.optional(),
+  guard: text.optional(),
+  code: text.optional(),
+  shard: z.int().optional(),
 });
 
 /** The lines of a log in JSON; throws for anything else in it. */

@@ -65,8 +65,15 @@ it('a worker whose guards cannot be opened leaves no connection to Redis behind'
   const before = await clients();
   const never = new AbortController().signal;
   const options = {
-    ...{ redis: redis.address, key: null, lanes: ['text'] as const, roots: new Map(), metrics: null },
-    ...{ concurrency: 1, startWaitMs: 1000, lockMs: 2000, say: () => {} },
+    redis: redis.address,
+    key: null,
+    lanes: ['text'] as const,
+    roots: new Map(),
+    metrics: null,
+    concurrency: 1,
+    startWaitMs: 1000,
+    lockMs: 2000,
+    say: () => {},
     openGuards: () => Promise.reject(new Failure('service', 'no guard')),
   };
   await expect(moderate(options, { drain: never, stop: never })).rejects.toThrow('no guard');

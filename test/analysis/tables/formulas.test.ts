@@ -50,7 +50,11 @@ function cellsReadWith(delimiter: string, row: string, separator: CsvSeparator):
 
 function lineWith(text: string, seq: number): OutcomeLine {
   return {
-    ...{ ...LINE, seq, id: text, endpoint: text, decided_by: text },
+    ...LINE,
+    seq,
+    id: text,
+    endpoint: text,
+    decided_by: text,
     source: { ...LINE.source, path: text },
     error: { code: 'INTERNAL', message: text, retryable: true },
   };

@@ -19,7 +19,10 @@ export async function tablesOf(
   const config = { sources, policy, output: { ...usual, ...output } };
   const foreign = [...new Set(lines.flatMap((line) => listForeignCategories(line.subcategory_scores)))];
   const rows = await makeTables({
-    ...{ config, foreign, verdicts, spill: join(folder, 'spilled') },
+    config,
+    foreign,
+    verdicts,
+    spill: join(folder, 'spilled'),
     signal: new AbortController().signal,
     create: async (name) => {
       const temporary = join(folder, name);

@@ -12,11 +12,11 @@ import { expectNothingForged, HOSTILE } from './output.ts';
 
 /** A run over so many texts, whose guard flags what it likes; `flags` is asked with the number of the request. */
 async function run(items: number, flags: (request: number) => Record<string, boolean>) {
-  const bodyOf = (number: number) => ({
-    ...{ flagged: true, score: 0.9, latency_ms: 1, subcategory_flags: flags(number) },
-  });
   const { address } = await restGuard({
-    script: ({ harmless, number }) => (harmless ? undefined : { body: bodyOf(number) }),
+    script: ({ harmless, number }) => {
+      if (harmless) return undefined;
+      return { body: { flagged: true, score: 0.9, latency_ms: 1, subcategory_flags: flags(number) } };
+    },
   });
   return runBy(address, items);
 }

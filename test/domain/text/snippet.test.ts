@@ -8,10 +8,8 @@ function judged(worstAt: number | null, stream: Judgement['stream'] = null) {
   return { coverage: { unit: 'chars', judged: 1, total: 1, worst_at: worstAt }, stream } as const;
 }
 
-const STREAM = {
-  ...{ chunks: 100, judgedChunks: 100, lagChunks: 0, lagMs: 0 },
-  ...{ firstCautionSeq: null, firstFlaggedSeq: null, shareAtCaution: null, shareAtFlag: null },
-};
+const CALM = { firstCautionSeq: null, firstFlaggedSeq: null, shareAtCaution: null, shareAtFlag: null };
+const STREAM = { chunks: 100, judgedChunks: 100, lagChunks: 0, lagMs: 0, ...CALM };
 
 it('is a short text, unchanged but for line breaks', () => {
   expect(createSnippet(prompt('hello'), judged(null))).toBe('hello');

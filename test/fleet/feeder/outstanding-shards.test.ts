@@ -14,9 +14,9 @@ import { settled } from '../../helpers/settled.ts';
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 
-const shardOf = (shard: number, text = 'a comment'): Shard => ({
-  ...{ shard, pass: 1, lane: 'text', items: [promptItem(shard, text)] },
-});
+const shardOf = (shard: number, text = 'a comment'): Shard => {
+  return { shard, pass: 1, lane: 'text', items: [promptItem(shard, text)] };
+};
 
 function outstandingIn(
   link: RedisLink,
@@ -28,15 +28,18 @@ function outstandingIn(
   const results = sinkQueue(link, run);
   onTestFinished(async () => void (await Promise.all([queue.close(), results.close()])));
   const shards = new OutstandingShards({
-    ...{ run, record: '', epoch: 1, key: 'f'.repeat(64), expectFingerprint: null, workerGuards: null },
-    ...{
-      judging: DEFAULT_JUDGING,
-      priority,
-      contentPolicy: null,
-      queueOf: () => queue,
-      results,
-      redisHasRoom,
-    },
+    run,
+    record: '',
+    epoch: 1,
+    key: 'f'.repeat(64),
+    expectFingerprint: null,
+    workerGuards: null,
+    judging: DEFAULT_JUDGING,
+    priority,
+    contentPolicy: null,
+    queueOf: () => queue,
+    results,
+    redisHasRoom,
     isCommitted: (shard) => committed.has(shard),
   });
   return { shards, queue, results };

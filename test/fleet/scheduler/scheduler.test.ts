@@ -55,7 +55,9 @@ class Rehearsal {
         return this.#judge(run.dir);
       },
       resume: (_job, dir) => this.#judge(dir),
-      ...{ skipped: this.metrics.skipped, changed: () => {}, signal: never },
+      skipped: this.metrics.skipped,
+      changed: () => {},
+      signal: never,
       purgeFailed: (name) => void this.notPurged.push(name),
       say: (line) => void this.said.push(line),
     });

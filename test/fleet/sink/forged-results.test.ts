@@ -72,19 +72,26 @@ async function fedRun(
   const queue = new Queue(`results-${name}`, { connection: link.redis, prefix: link.address.prefix });
   onTestFinished(async () => void (await Promise.all([results.close(), queue.close()])));
   const record = recordSha256(run.record);
-  const job = (result: ShardResult, more: Partial<ResultJob> = {}): ResultJob => ({
-    ...{ kind: 'result', run: name, record, epoch: feeder.epoch, settledMark: null, result },
-    ...more,
-  });
+  const { epoch, key } = feeder;
+  const of = { run: name, record, epoch };
+  const job = (result: ShardResult, more: Partial<ResultJob> = {}): ResultJob => {
+    return { kind: 'result', ...of, settledMark: null, result, ...more };
+  };
   /** A name that is known in Redis cannot be added again. */
   const emptied = (): Promise<void> =>
     settled(async () => {
       const { waiting, active, delayed } = await results.depth(signal);
       return waiting + active + delayed === 0;
     });
-  const { epoch, key } = feeder;
   return {
-    ...{ name, record, said, dropped, committed, epoch, key, job },
+    name,
+    record,
+    said,
+    dropped,
+    committed,
+    epoch,
+    key,
+    job,
     finished: () => finished,
     idle: emptied,
     /** Puts data into the queue as it is. */
@@ -95,10 +102,9 @@ async function fedRun(
       await emptied();
       for (const shard of SHARDS) await results.put(job(resultOf(shard)), signal);
       await settled(() => committed.length === SHARDS.length);
-      const finish: SinkJob = { kind: 'finish', run: name, record, epoch: feeder.epoch, pass: 1 };
-      await results.put(finish, signal);
+      await results.put({ kind: 'finish', ...of, pass: 1 }, signal);
       await settled(() => finished === 1);
-      expect(await runs.takeProblem(name, feeder.epoch, signal)).toBeNull();
+      expect(await runs.takeProblem(name, epoch, signal)).toBeNull();
       expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6, verdicts: 6, errors: 0 });
       const idOf = ({ seq, id }: { readonly seq: number; readonly id: string }) => [seq, id];
       const items = SHARDS.flatMap((shard) => shard.items);

@@ -31,10 +31,10 @@ describe('where a run stands', () => {
     const results = shards.map((shard) => resultOf(shard, () => failed('TIMEOUT')));
     await plan.append(shards.slice(0, 2).map(planLine));
     await log.commit(results[1]!);
-    expect(await look()).toMatchObject({
-      ...{ state: 'running', pass: 1, planned: 5, plan_closed: false, judged: 0, errors: 2, stuck: null },
-      ...{ shards: { planned: 2, committed: 1 }, oldest_open_shard: 0, seconds_left: null },
-    });
+    const begun = { planned: 5, plan_closed: false, judged: 0, errors: 2, seconds_left: null };
+    expect(await look()).toMatchObject({ state: 'running', pass: 1, stuck: null, ...begun });
+    const open = { shards: { planned: 2, committed: 1 }, oldest_open_shard: 0 };
+    expect(await look()).toMatchObject(open);
     await plan.append([planLine(shards[2]!), closingOf(run.record, 1, results)]);
     await log.commit(results[0]!);
     const closed = await look();
@@ -49,9 +49,8 @@ describe('where a run stands', () => {
     const second = await claim(run);
     const planned = await openPlan(run.dir, second);
     await planned.append([planLine(retried)]);
-    expect(await look()).toMatchObject({
-      ...{ state: 'running', pass: 2, planned: 1, judged: 0, errors: 0, oldest_open_shard: 3 },
-    });
+    const again = { planned: 1, judged: 0, errors: 0, oldest_open_shard: 3 };
+    expect(await look()).toMatchObject({ state: 'running', pass: 2, ...again });
     await second.commit(resultOf(retried));
     expect(await look()).toMatchObject({ judged: 1, shards: { planned: 4, committed: 4 } });
     await feeder.release();
@@ -72,16 +71,10 @@ describe('where a run stands', () => {
       await log.commit(results[0]!);
       await finishRun(log, signal);
     });
-    expect(await watch.look(null, signal)).toMatchObject({
-      state: 'stopped',
-      planned: 0,
-      plan_closed: false,
-    });
-    expect(await watch.look(null, signal)).toMatchObject({
-      state: 'finished',
-      planned: 2,
-      plan_closed: true,
-    });
+    const before = { state: 'stopped', planned: 0, plan_closed: false };
+    expect(await watch.look(null, signal)).toMatchObject(before);
+    const after = { state: 'finished', planned: 2, plan_closed: true };
+    expect(await watch.look(null, signal)).toMatchObject(after);
     await log.close();
     await plan.close();
   });

@@ -12,10 +12,8 @@ const ITEMS = 100;
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);
 
-const shard: DeliveredShard = {
-  ...{ judging: DEFAULT_JUDGING, shard: 0, pass: 1, lane: 'text' },
-  items: Array.from({ length: ITEMS }, (_, seq) => promptItem(seq, String(seq))),
-};
+const items = Array.from({ length: ITEMS }, (_, seq) => promptItem(seq, String(seq)));
+const shard: DeliveredShard = { judging: DEFAULT_JUDGING, shard: 0, pass: 1, lane: 'text', items };
 
 const harmless = judgement(0, { fingerprint: null });
 

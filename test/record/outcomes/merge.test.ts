@@ -20,7 +20,9 @@ const code = fc.constantFrom<ItemCode>('TIMEOUT', 'GUARD_REJECTED', 'UNREADABLE_
 /** How an item ends, and in which lane. */
 const plan = fc.record({
   kind: fc.constantFrom('judged', 'reused', 'error', 'failed'),
-  ...{ score, code, lane: fc.constantFrom<Lane>('text', 'chat') },
+  score,
+  code,
+  lane: fc.constantFrom<Lane>('text', 'chat'),
 });
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
 

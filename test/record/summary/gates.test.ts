@@ -8,10 +8,9 @@ import { counted, errorLine, outcomeLine } from '../outcome-line.ts';
 
 const ERROR = errorLine({ code: 'TIMEOUT', message: 'late', retryable: true });
 
-const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => ({
-  ...{ flagged: true, decision: 'block', decided_by: 'flagged' },
-  ...more,
-});
+const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => {
+  return { flagged: true, decision: 'block', decided_by: 'flagged', ...more };
+};
 
 describe('a gate', () => {
   it('trips above its limit, not at it', () => {
@@ -75,8 +74,13 @@ it('counts flags under unknown names by name up to a bound, and the others toget
 
 it('checks the decision on a generation that needs caution', () => {
   const stream = {
-    ...{ chunks: 10, first_caution_seq: 4, first_flagged_seq: null, lag_chunks: 1, lag_ms: 2 },
-    ...{ shown_share_at_caution: 0.5, shown_share_at_flag: null },
+    chunks: 10,
+    first_caution_seq: 4,
+    first_flagged_seq: null,
+    lag_chunks: 1,
+    lag_ms: 2,
+    shown_share_at_caution: 0.5,
+    shown_share_at_flag: null,
   };
   const line = outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' });
   expect(rulingOn(DEFAULT_POLICY, line)).toEqual(NO_RULING);
@@ -84,16 +88,21 @@ it('checks the decision on a generation that needs caution', () => {
 });
 
 it('has every review and every block in a category or in none, apart from the flags of the guard', () => {
-  const line = (decision: Decision, flagged: boolean, subcategory_flags: string[] | null) => ({
-    ...{ decision, flagged, subcategory_flags },
-  });
-  const lines = [
-    ...[line('block', true, ['hate']), line('block', true, ['hate', 'made up']), line('block', true, null)],
-    ...[line('review', false, []), line('review', false, ['hate'])],
-    ...[line('allow', true, []), line('allow', false, null)],
+  const lines: [decision: Decision, flagged: boolean, categories: string[] | null][] = [
+    ['block', true, ['hate']],
+    ['block', true, ['hate', 'made up']],
+    ['block', true, null],
+    ['review', false, []],
+    ['review', false, ['hate']],
+    ['allow', true, []],
+    ['allow', false, null],
   ];
-  expect(counted(lines)).toMatchObject({
-    ...{ flagged: 5, guard_flagged: 4 },
+  const counts = counted(
+    lines.map(([decision, flagged, subcategory_flags]) => ({ decision, flagged, subcategory_flags })),
+  );
+  expect(counts).toMatchObject({
+    flagged: 5,
+    guard_flagged: 4,
     by_category: { hate: 3, 'made up': 1 },
     decisions_by_category: {
       hate: { allow: 0, review: 1, block: 2 },

@@ -12,10 +12,9 @@ import { resultOf, shardOf } from '../shards.ts';
 const HEAD = 'b'.repeat(64);
 
 /** A head as it is noted in a head file. */
-const noted = (run: string, pass: number, head: string): NotedHead => ({
-  ...{ at: '2026-11-21T02:00:00.000Z', run, pass, head },
-  manifest: 'a'.repeat(64),
-});
+const noted = (run: string, pass: number, head: string): NotedHead => {
+  return { at: '2026-11-21T02:00:00.000Z', run, pass, head, manifest: 'a'.repeat(64) };
+};
 
 describe('verify with a head file', () => {
   it('wants the last head of the run at the end of the chain, and the earlier ones in it', async () => {

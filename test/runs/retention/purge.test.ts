@@ -93,7 +93,8 @@ describe('a purge', () => {
     const by = userOfProcess();
     const at = NOW.toISOString();
     expect(await verifyRun(dir)).toMatchObject({
-      ...{ ...before, ok: false },
+      ...before,
+      ok: false,
       purged: { at, by },
       problem: `purged on ${at.slice(0, 10)} by ${by}; the head and counts are kept`,
     });

@@ -47,7 +47,11 @@ async function siteWith(...texts: readonly string[]) {
     const given = { guard: ['grpc://gpu-1:8001'], ...flags };
     const { config } = await resolveRunConfig({ paths: ['uploads'], cwd: folder, env: {}, flags: given });
     const result = await startRun(config, {
-      ...{ keyFile: null, drain: never, stop: never, signingKey: null, report: () => undefined },
+      keyFile: null,
+      drain: never,
+      stop: never,
+      signingKey: null,
+      report: () => undefined,
       guards: async () => () => sessionWith(server.address),
       ...options,
     });

@@ -28,8 +28,14 @@ let runs = 0;
 const newRun = (): string => `20261121T020000Z-sealed-${String(runs++).padStart(4, '0')}`;
 
 const jobOf = (run: string, shard: number): ShardJob => ({
-  ...{ run, record: 'e'.repeat(64), epoch: 1, judging: DEFAULT_JUDGING },
-  ...{ expectFingerprint: null, workerGuards: null, contentPolicy: null, settledMark: null },
+  run,
+  record: 'e'.repeat(64),
+  epoch: 1,
+  judging: DEFAULT_JUDGING,
+  expectFingerprint: null,
+  workerGuards: null,
+  contentPolicy: null,
+  settledMark: null,
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
 });
 
