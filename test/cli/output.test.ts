@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { normalPixels } from '../../src/normalize/image/normalize-image.ts';
-import { folderWith, guardsweep } from '../helpers/cli.ts';
+import { folderWith, guardsweep, MAIN } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 import { typed } from './terminal.ts';
 
@@ -71,8 +71,6 @@ it('guardsweep normalize writes PNG and WAV, names files that have no normal for
   expect(png.toString('latin1', 1, 4)).toBe('PNG');
   expect(await pixelsOf(png)).toEqual(await pixelsOf(picture));
 });
-
-const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 it.runIf(process.platform === 'linux').each([
   ['stderr', 2, 'is dropped', 0],

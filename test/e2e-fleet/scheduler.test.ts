@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -10,9 +10,8 @@ import {
   scheduledRunId,
   writeRecord,
 } from '../../src/fleet/scheduler/schedule-record.ts';
-import type { ScheduleView } from '../../src/fleet/scheduler/view-schedule.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { guardsweep, writeFiles } from '../helpers/cli.ts';
+import { writeFiles } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { guard } from '../helpers/guards/guard-pool.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
@@ -114,39 +113,4 @@ it('a scheduler whose Redis is lost with all in it starts what is due once it is
   scheduler.kill('SIGTERM');
   expectStatus(await scheduler.finished(), 0);
   await expectEachTimeOnce(out, since);
-});
-
-it('schedules are listed with how they went, run by hand, purged, and go with their file', async () => {
-  const { fleet, redis, out, jobs } = await schedule();
-  const text = (await readFile(join(jobs, 'tick.yaml'), 'utf8')).replace("' }", "', keep: 1s }");
-  await writeFiles(jobs, { 'tick.yaml': text });
-  const scheduler = fleet.scheduler(jobs);
-  const purged = /schedule tick: purged (\S+)/;
-  await until(async () => purged.test(scheduler.stderr), 'the purge of a run');
-  expect(await readdir(join(out, purged.exec(scheduler.stderr)![1]!))).not.toContain('verdicts.jsonl');
-  const env = { REDIS_URL: redis.url };
-  const listed = await guardsweep(['schedule', 'list', jobs, '--json'], { env });
-  expectStatus(listed, 0);
-  const [view] = JSON.parse(listed.stdout) as ScheduleView[];
-  expect(view).toMatchObject({ name: 'tick', cron: TICK.cron, timezone: 'UTC', keep_ms: 1000 });
-  expect(Date.parse(view!.next)).toBeGreaterThan(Date.now() - 60_000);
-  expect((await guardsweep(['schedule', 'list', jobs], { env })).stdout).toMatch(
-    /^tick: \*\/2 \* \* \* \* \* \(UTC\), next \S+Z, runs kept for 1 s\n {2}last \S+Z: /,
-  );
-
-  // Without its file, nothing more is started, and a run by hand needs the file too.
-  await writeFiles(jobs, { 'tick.yaml': text.replace(/schedule:.*\n/, '') });
-  await until(async () => scheduler.stderr.includes('schedule tick is removed'), 'the removal');
-  scheduler.kill('SIGTERM');
-  expectStatus(await scheduler.finished(), 0);
-  const unknown = await guardsweep(['schedule', 'run', 'tick', jobs], { env });
-  expectStatus(unknown, 2);
-  expect(unknown.stderr).toContain('there is no schedule tick');
-
-  await writeFiles(jobs, { 'tick.yaml': text.replace(TICK.cron, '0 2 * * *') });
-  const before = (await runsIn(out)).length;
-  const byHand = await guardsweep(['schedule', 'run', 'tick', jobs], { env });
-  expectStatus(byHand, 0);
-  expect(byHand.stdout).toContain(`Judged ${ROWS} of ${ROWS} items`);
-  expect(await runsIn(out)).toHaveLength(before + 1);
 });

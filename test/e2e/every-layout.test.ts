@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -7,7 +7,7 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { folderWith, guardsweep, printedRun, temporaryFolder, type Finished } from '../helpers/cli.ts';
-import { jsonLines, outcomes } from '../helpers/run-directory.ts';
+import { filesOf, jsonLines, outcomes } from '../helpers/run-directory.ts';
 
 /** Stands in every text, good or bad; whatever a run leaves behind must not hold it. */
 const MARKER = 'Zebrafinkenkonzert';
@@ -101,11 +101,8 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
 /** That neither the run directory nor what was printed holds content. */
 async function expectNoContent(done: Finished): Promise<void> {
   const run = printedRun(done);
-  for (const entry of await readdir(run, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    expect({ path, holds: (await readFile(path)).includes(MARKER) }).toEqual({ path, holds: false });
-  }
+  for (const path of await filesOf(run))
+    expect([path, (await readFile(join(run, path))).includes(MARKER)]).toEqual([path, false]);
   expect(done.stdout + done.stderr).not.toContain(MARKER);
 }
 

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { blackHole } from '../helpers/black-hole.ts';
-import { Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, guardsweep, MAIN, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { onlyRun, outcomes, progressed, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
@@ -86,10 +85,9 @@ describe('an address that answers no attempt to connect', () => {
 it.runIf(process.platform === 'linux')('a crash leaves nothing of the memory in a core file', async () => {
   const folder = await temporaryFolder();
   const marker = `marker-${randomUUID()}`;
-  const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
   const script =
     'ulimit -c unlimited 2>/dev/null; exec "$0" "$1" guard --model synthetic --grpc-port 0 --http-port 0 --metrics-port 0';
-  const child = spawn('/bin/sh', ['-c', script, process.execPath, main], {
+  const child = spawn('/bin/sh', ['-c', script, process.execPath, MAIN], {
     cwd: folder,
     env: { ...process.env, GUARDSWEEP_TEST_MARKER: marker },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+/** The built command line. */
+export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** Variables that change what a command does or says; a test sets those it is about. */
 const OURS = /^(GUARD|OPENAI|REDIS|npm_)/;

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import type { LoggedIn, RunList, RunRow } from '../../src/dashboard/api/runs.ts';
@@ -8,6 +7,7 @@ import { serve } from '../../src/dashboard/serve.ts';
 import type { GuardEndpoint } from '../../src/guard/protocol/address.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
 import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
+import { MAIN } from './cli.ts';
 import { DEFAULT_JUDGING } from './run-config.ts';
 
 export interface ServedDashboard {
@@ -142,9 +142,6 @@ export async function embeddedRun(
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args]);
   return stdout.trimEnd().split('\n').at(-1)!;
 }
-
-/** The built command line. */
-const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** Guards that need not be ready, as `serve` opens them. */
 function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MAIN } from './cli.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MAIN = join(ROOT, 'dist/src/cli/main.js');
 
 /** `guardsweep` on the path: a program and not a function, so that a signal reaches it in the background too. */
 const PROGRAM = `#!/bin/sh

@@ -9,7 +9,7 @@ import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { runKey, runKeyFile } from '../../src/runs/trust/run-key.ts';
 import { failed } from '../record/shards.ts';
 import { createdFrom, go } from '../runs/small-run.ts';
-import { judgement, MODEL } from './moderation.ts';
+import { judgeBy, judgement } from './moderation.ts';
 import { corpusAt, runConfig } from './run-config.ts';
 import { outcomes } from './run-directory.ts';
 
@@ -90,14 +90,10 @@ export async function judgedRun(
 }
 
 function scripted(verdictOn: (request: GuardRequest) => Verdict, maxBytes: number): Judge {
-  return {
-    fingerprints: new Map([[MODEL.id, MODEL]]),
-    judge: async (requests) =>
-      requests.map((request) => {
-        const isLong = request.modality === 'text' && Buffer.byteLength(wordsOf(request)) > maxBytes;
-        if (isLong) return failed('SEQUENCE_OVERFLOW');
-        const verdict = verdictOn(request);
-        return judgement(verdict.score, { ...verdict, coverage: wholeCoverage(request) });
-      }),
-  };
+  return judgeBy((request) => {
+    const isLong = request.modality === 'text' && Buffer.byteLength(wordsOf(request)) > maxBytes;
+    if (isLong) return failed('SEQUENCE_OVERFLOW');
+    const verdict = verdictOn(request);
+    return judgement(verdict.score, { ...verdict, coverage: wholeCoverage(request) });
+  });
 }

@@ -3,6 +3,7 @@ import { DEFAULT_JUDGING } from './run-config.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import type { Shard, ShardResult } from '../../src/domain/shard.ts';
 import type { Judgement, Outcome } from '../../src/domain/outcome.ts';
+import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { CorpusFolders } from '../../src/moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../src/moderate/media/media-judge.ts';
@@ -30,6 +31,14 @@ export function judgement(score: number, other: Partial<Judgement> = {}): Outcom
       ...other,
     },
     failure: null,
+  };
+}
+
+/** A judge with one model that has its outcome on each request. */
+export function judgeBy(outcomeOf: (request: GuardRequest) => Outcome, model = MODEL): Judge {
+  return {
+    fingerprints: new Map([[model.id, model]]),
+    judge: async (requests) => requests.map(outcomeOf),
   };
 }
 

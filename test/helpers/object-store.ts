@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { filesOf } from './run-directory.ts';
 
 const BUCKET = 'uploads';
 const ACCESS_KEY = 'TESTKEY';
@@ -69,11 +70,7 @@ export class ObjectStore {
 
   /** Puts the files of a folder under a prefix. */
   async putFolder(folder: string, prefix: string): Promise<void> {
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
-      const path = join(entry.parentPath, entry.name);
-      this.put(prefix + path.slice(folder.length + 1), await readFile(path));
-    }
+    for (const path of await filesOf(folder)) this.put(prefix + path, await readFile(join(folder, path)));
   }
 
   delete(key: string): void {

@@ -38,6 +38,13 @@ export function comparable(lines: readonly OutcomeLine[]): object[] {
   }));
 }
 
+/** Every file below a folder, by its path there. */
+export async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)).sort();
+}
+
 /** The only run directory in an output folder. */
 export async function onlyRun(out: string): Promise<string> {
   const names = (await readdir(out)).filter((name) => !name.startsWith('.'));

@@ -4,14 +4,10 @@ import { SHARDS_PER_CANARIES } from '../../src/moderate/moderator.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { knownItem, promptItem, settledItem } from '../helpers/items.ts';
 import { DEFAULT_JUDGING } from '../helpers/run-config.ts';
-import { MODEL, judgement, moderateShard, textModerator } from '../helpers/moderation.ts';
+import { judgeBy, judgement, MODEL, moderateShard, textModerator } from '../helpers/moderation.ts';
 
 /** A judge whose score is the number the text holds. */
-const judge: Judge = {
-  judge: async (requests) =>
-    requests.map((request) => judgement('text' in request ? Number(request.text) : 0)),
-  fingerprints: new Map([[MODEL.id, MODEL]]),
-};
+const judge = judgeBy((request) => judgement('text' in request ? Number(request.text) : 0));
 
 it('asks for the canaries again after every 100 shards that were judged, and at the end if any were since', async () => {
   let asked = 0;

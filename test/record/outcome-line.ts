@@ -12,7 +12,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     'run',
     promptItem(0, 'text'),
     allowed!,
-    { decision: 'allow', decidedBy: null },
+    { decision: 'allow', decidedBy: null, thresholdUnapplied: false },
     null,
   );
   return { ...line, content_sha256: null, ...parts };

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS, type RunConfig, type Trial } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
@@ -78,10 +77,3 @@ export async function go(run: Run, by: Judge | Failure, options: Partial<Continu
 export const rows = (name: string, from: number, count: number): string =>
   'id,text\n' +
   Array.from({ length: count }, (_, row) => `${name}${from + row},text ${from + row}\n`).join('');
-
-/** Every file of a run directory, by its path there. */
-export async function filesOf(dir: string): Promise<string[]> {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  return files.map(({ parentPath, name }) => join(parentPath, name).slice(dir.length + 1)).sort();
-}

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { setMarker, clearMarker } from '../../src/runs/control/control-files.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { RunWatch } from '../../src/fleet/status/run-status.ts';
-import { filesOf, runOver, go, judge, rows, type Run, never } from './small-run.ts';
+import { filesOf } from '../helpers/run-directory.ts';
+import { runOver, go, judge, rows, type Run, never } from './small-run.ts';
 
 /** A run that stopped in the middle, under epoch 1; and a file outside that is no business of its. */
 async function interrupted() {

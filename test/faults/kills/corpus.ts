@@ -1,12 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { random, sentence, writeComments } from '../../helpers/corpus.ts';
+import { zipOf } from '../../helpers/documents.ts';
 import { drawn } from '../../helpers/pictures.ts';
 
 /** Beyond the context of the embedded guard, some by far: they are judged in windows. */
 const LONG_TEXT_BYTES = [40_000, 150_000, 70_000, 300_000];
 
-/** A folder of a little of everything: two tables, chats, long texts, pictures, and items that end as errors. */
+/** A folder of a little of everything: tables, chats, long texts, pictures, mails, an archive in an archive, and errors. */
 export async function writeCorpus(path: string, seed: number): Promise<void> {
   const next = random(seed);
   const prose = (bytes: number): string => {
@@ -31,14 +32,18 @@ export async function writeCorpus(path: string, seed: number): Promise<void> {
   }
   for (let index = 0; index < 8; index++) {
     const format = index % 2 === 0 ? 'png' : 'jpeg';
-    await writeFile(
-      join(path, `e-${index}.${format}`),
-      await drawn(30 + index, 40)
-        .toFormat(format)
-        .toBuffer(),
-    );
+    await drawn(30 + index, 40)
+      .toFormat(format)
+      .toFile(join(path, `e-${index}.${format}`));
   }
   await writeFile(join(path, 'f-broken.png'), Buffer.from('\x89PNG\r\n\x1a\nnothing more', 'latin1'));
   await writeComments(path, 'g.csv', 1500, 10_000);
   await writeFile(join(path, 'h.csv'), 'id,text\n1,one\n2,two,three\n3,"four\n');
+  const mails = Array.from({ length: 1000 }, (_, at) => `Subject: ${at}\n\n${sentence(next)}\n\n`);
+  await writeFile(
+    join(path, 'i.mbox'),
+    mails.map((mail) => `From bo Mon May  4 09:00:00 2026\n${mail}`).join(''),
+  );
+  const table = await readFile(join(path, 'g.csv'));
+  await writeFile(join(path, 'j.zip'), zipOf({ 'inner.zip': zipOf({ 'table.csv': table }) }));
 }

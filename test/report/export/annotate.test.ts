@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { judgement } from '../../helpers/moderation.ts';
+import { judgeBy, judgement } from '../../helpers/moderation.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
 import { rounds } from '../../helpers/corpus.ts';
@@ -55,7 +55,7 @@ describe('annotated rows', () => {
     const cwd = await temporaryFolder();
     const subcategoryFlags = ['=cmd|"x"!A0;', 'h\u00e4te', 'a\r\nb'];
     const flagged = judgement(0.9, { flagged: true, subcategoryFlags, subcategoryScores: {} });
-    const hostile: Judge = { ...byWords, judge: async (requests) => requests.map(() => flagged) };
+    const hostile = judgeBy(() => flagged);
     const table = 'id;text\r\n1;"a ""b"""\r\n2;c';
     const utf16 = Buffer.from(`\ufeff${table}`, 'utf16le');
     const { bytes } = await annotated(cwd, 'a.csv', utf16, ['--annotate-key', 'guard'], hostile);

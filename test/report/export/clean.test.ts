@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
-import { jsonLines } from '../../helpers/run-directory.ts';
-import { cleanOf, exported, filesIn, judgedRun } from './judged-run.ts';
+import { filesOf, jsonLines } from '../../helpers/run-directory.ts';
+import { cleanOf, exported, judgedRun } from './judged-run.ts';
 
 interface Rejected {
   readonly path: string;
@@ -41,7 +41,7 @@ describe('the clean rows of a run', () => {
     const first = { decided_by: 'score>=0.8', categories: ['hate'], seq: 1, id: '2' };
     expect(rejected[0]!.reasons[0]).toMatchObject(first);
     expect(await readFile(join(cwd, 'out.rejected.jsonl'), 'utf8')).not.toContain('secret');
-    expect((await filesIn(cwd)).filter((name) => name.includes('tmp'))).toEqual([]);
+    expect((await filesOf(cwd)).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 
   it('are rows of which every item is allowed', async () => {
@@ -102,7 +102,7 @@ describe('the clean files of a folder', () => {
     const { status, result } = await exported(cwd, dir, '--clean', 'out');
     expect(status).toBe(5);
     expect(result).toMatchObject({ rows: { kept: 4, rejected: 4 }, by_reason: { block: 3, error: 1 } });
-    expect(await filesIn(join(cwd, 'out'))).toEqual([
+    expect(await filesOf(join(cwd, 'out'))).toEqual([
       ...['up/a.jsonl', 'up/deep/er/caf\u00e9 \\x41.md', 'up/deep/note.txt', 'up/z.csv.gz'],
     ]);
     expect(await readFile(join(cwd, 'out/up/a.jsonl'), 'utf8')).toBe('{"text":"a"}\n');
@@ -145,6 +145,6 @@ describe('the clean files of a folder', () => {
         ],
       },
     });
-    expect(await filesIn(join(cwd, 'out'))).toEqual(['up/touched.csv']);
+    expect(await filesOf(join(cwd, 'out'))).toEqual(['up/touched.csv']);
   });
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolveRunConfig } from '../../../src/config/resolve.ts';
 import { wholeCoverage } from '../../../src/domain/coverage.ts';
@@ -6,7 +6,8 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { failed } from '../../record/shards.ts';
-import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { wordsOf } from '../../helpers/judged-run.ts';
+import { judgeBy, judgement } from '../../helpers/moderation.ts';
 import { createdFrom, go } from '../../runs/small-run.ts';
 import { typed } from '../../cli/terminal.ts';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
@@ -16,12 +17,7 @@ import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
  * Judges a request by what its text holds: BLOCK, REVIEW, or FAIL for an error; PART for a verdict on a part of it;
  * everything else is allowed.
  */
-export const byWords: Judge = {
-  fingerprints: new Map([[MODEL.id, MODEL]]),
-  judge: async (requests) => requests.map(outcomeOf),
-};
-
-function outcomeOf(request: GuardRequest): Outcome {
+export function outcomeByWords(request: GuardRequest): Outcome {
   const text = JSON.stringify(request);
   if (text.includes('FAIL')) return failed('GUARD_INTERNAL');
   const score = text.includes('BLOCK') ? 0.95 : text.includes('REVIEW') ? 0.6 : 0.1;
@@ -35,6 +31,7 @@ function outcomeOf(request: GuardRequest): Outcome {
     subcategoryFlags: isFlagged ? ['hate'] : null,
   });
 }
+export const byWords = judgeBy(outcomeByWords);
 
 const THRESHOLDS = { default: { review: 0.5, block: 0.8 } };
 const POLICY = { thresholds: THRESHOLDS, allowFlagged: false, allowPartial: true };
@@ -85,15 +82,6 @@ export async function cleanOf(
   return readFile(join(cwd, out));
 }
 
-/** Names of the files below a folder, with those of its temporary ones. */
-export async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
-}
-
 /** What a guard is to say of a text. */
 export interface Told {
   readonly text: string;
@@ -115,20 +103,16 @@ export async function scoredRun(
 ): Promise<string> {
   const fingerprint = makeFingerprint([['weights', model.repeat(64)]])!;
   const byText = new Map(rows.map((row) => [row.text, row]));
-  const judge: Judge = {
-    fingerprints: new Map([[fingerprint.id, fingerprint]]),
-    judge: async (requests) =>
-      requests.map((request) => {
-        const row = byText.get(request.requestType === 'prompt' && 'text' in request ? request.text : '')!;
-        if (row.isError === true) return failed('GUARD_INTERNAL');
-        return judgement(row.score, {
-          flagged: row.flags !== undefined,
-          subcategoryScores: row.scores ?? null,
-          subcategoryFlags: row.flags ?? null,
-          fingerprint: fingerprint.id,
-        });
-      }),
-  };
+  const judge = judgeBy((request) => {
+    const row = byText.get(wordsOf(request))!;
+    if (row.isError === true) return failed('GUARD_INTERNAL');
+    return judgement(row.score, {
+      flagged: row.flags !== undefined,
+      subcategoryScores: row.scores ?? null,
+      subcategoryFlags: row.flags ?? null,
+      fingerprint: fingerprint.id,
+    });
+  }, fingerprint);
   const table = rows.map(({ text }, index) => `r${index},${text}\n`).join('');
   await writeFile(join(folder, name), `id,text\n${table}`);
   return judgedRun(folder, [name], { judge });

@@ -5,25 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
-import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { folderWith } from '../../helpers/cli.ts';
-import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { judgeBy, judgement } from '../../helpers/moderation.ts';
 import { jsonLines, outcomes } from '../../helpers/run-directory.ts';
-import { byWords, exported, judgedRun } from './judged-run.ts';
+import { byWords, exported, judgedRun, outcomeByWords } from './judged-run.ts';
 
 /** As `byWords`, and gives what holds SECRET a score for the category that restricts; the overall score decides. */
-const withSecrets: Judge = {
-  ...byWords,
-  fingerprints: new Map([[MODEL.id, MODEL]]),
-  judge: async (requests, ...rest) => {
-    const outcomes = await byWords.judge(requests, ...rest);
-    return requests.map((request, index) => {
-      if (!JSON.stringify(request).includes('SECRET')) return outcomes[index]!;
-      const subcategoryScores = { child_sexual_exploitation: 0.55 };
-      return judgement(0.6, { flagged: false, subcategoryScores, subcategoryFlags: null });
-    });
-  },
-};
+const withSecrets = judgeBy((request) => {
+  if (!JSON.stringify(request).includes('SECRET')) return outcomeByWords(request);
+  return judgement(0.6, { flagged: false, subcategoryScores: { child_sexual_exploitation: 0.55 } });
+});
 
 const review = async (
   dir: string,

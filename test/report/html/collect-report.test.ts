@@ -3,35 +3,26 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
-import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { temporaryFolder, sharedFolder } from '../../helpers/cli.ts';
-import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { wordsOf } from '../../helpers/judged-run.ts';
+import { judgeBy, judgement } from '../../helpers/moderation.ts';
 import { flipBit } from '../../helpers/run-directory.ts';
 import { signal } from '../../record/run-fixture.ts';
 import { failed } from '../../record/shards.ts';
 import { judgedRun } from '../export/judged-run.ts';
 
 /** `0.9 hate privacy` is flagged for these, most probable first; `fail` is an error. */
-const byWords: Judge = {
-  fingerprints: new Map([[MODEL.id, MODEL]]),
-  judge: async (requests) =>
-    requests.map((request) => {
-      const text = request.requestType === 'prompt' && 'text' in request ? request.text : '';
-      if (text.startsWith('fail')) return failed('TIMEOUT');
-      const [score, ...flags] = text.split(' ') as [string, ...CategoryKey[]];
-      const latencyMs = Number(score) * 100;
-      if (flags.length === 0) return judgement(Number(score), { flagged: false, latencyMs });
-      const subcategoryScores = Object.fromEntries(flags.map((key, at) => [key, 0.9 - at / 10]));
-      return judgement(Number(score), {
-        flagged: true,
-        subcategoryFlags: flags,
-        subcategoryScores,
-        latencyMs,
-      });
-    }),
-};
+const byWords = judgeBy((request) => {
+  const text = wordsOf(request);
+  if (text.startsWith('fail')) return failed('TIMEOUT');
+  const [score, ...subcategoryFlags] = text.split(' ') as [string, ...CategoryKey[]];
+  const latencyMs = Number(score) * 100;
+  if (subcategoryFlags.length === 0) return judgement(Number(score), { flagged: false, latencyMs });
+  const subcategoryScores = Object.fromEntries(subcategoryFlags.map((key, at) => [key, 0.9 - at / 10]));
+  return judgement(Number(score), { flagged: true, subcategoryFlags, subcategoryScores, latencyMs });
+});
 
 const A = ['0.95 hate privacy', '0.9 privacy', '0.6', '0.1', 'fail 1', '0.97 sexual_content', '0.1'];
 const B = ['0.52', '0.2', 'fail 2', '0.99 child_sexual_exploitation'];

@@ -13,7 +13,7 @@ import { type PurgeResult, purgeRuns } from '../../../src/runs/retention/purge-r
 import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { problemOf } from '../../record/run-fixture.ts';
 import { judgedRun, NEVER } from '../../helpers/judged-run.ts';
-import { filesOf } from '../small-run.ts';
+import { filesOf } from '../../helpers/run-directory.ts';
 
 /** Calls of the file system until the process is gone; from then on every call fails. */
 let left = Infinity;
