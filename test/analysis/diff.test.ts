@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { jsonLines } from '../helpers/run-directory.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { scoredRun, type Told } from '../report/export/judged-run.ts';
-import { writeVerdictTable } from './verdict-table.ts';
+import { writeVerdicts } from './verdict-table.ts';
 import { rounds } from '../helpers/corpus.ts';
 
 const OLD: readonly Told[] = [
@@ -76,8 +76,7 @@ test('pairs as many items as can be, however they are spread, and a run does not
       const content_sha256 = String(content).repeat(64);
       return outcomeLine({ seq, content_sha256, score, flagged: score >= 0.5, decision, subcategory_scores });
     });
-    writeFileSync(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    await writeVerdictTable(dir, DEFAULT_POLICY);
+    await writeVerdicts(dir, lines, DEFAULT_POLICY);
     return { dir, record: { run: name } } as FinishedVerdicts;
   };
   const options = { out: null, signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { type ReplayResult, replay, type ChangedItem } from '../../src/analysis/replay.ts';
@@ -13,7 +13,7 @@ import { LineFile } from '../../src/analysis/line-file.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts';
 import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
-import { writeVerdictTable } from './verdict-table.ts';
+import { writeVerdicts } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 import { rounds } from '../helpers/corpus.ts';
 
@@ -205,8 +205,7 @@ test('decides in SQL as the run does, by the same rule', async () => {
     fc.asyncProperty(policies, fc.array(judged, { minLength: 1, maxLength: 40 }), async (policy, told) => {
       const dir = mkdtempSync(join(folder, 'run-'));
       const lines = told.map(lineOf);
-      writeFileSync(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      await writeVerdictTable(dir, policy);
+      await writeVerdicts(dir, lines, policy);
       const out = await LineFile.create(join(folder, `${dir.slice(-6)}.jsonl`));
       const record = { run: 'r', config: { policy } };
       const run = { dir, record } as unknown as FinishedVerdicts;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../../src/analysis/database.ts';
@@ -7,6 +7,7 @@ import { verdictsInLines } from '../../src/analysis/verdict-columns.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import { listForeignCategories } from '../../src/domain/taxonomy.ts';
+import { jsonl } from '../helpers/documents.ts';
 
 const LIMITS = {
   memory: '128MB',
@@ -20,17 +21,19 @@ const LIMITS = {
 /** Starting DuckDB takes longer than making a small table, so that one serves all of a test file. */
 let shared: Promise<Database> | undefined;
 
-/** Makes the verdicts.parquet of a folder from its verdicts.jsonl. */
-export async function writeVerdictTable(dir: string, policy: Policy): Promise<void> {
+/** Writes outcome lines into a folder, as verdicts.jsonl and verdicts.parquet. */
+export async function writeVerdicts(
+  dir: string,
+  lines: readonly OutcomeLine[],
+  policy: Policy,
+): Promise<void> {
   const database = await (shared ??= Database.create(
     mkdtempSync(join(tmpdir(), 'guardsweep-table-')),
     LIMITS,
     'in memory',
   ));
-  const lines = readFileSync(join(dir, 'verdicts.jsonl'), 'utf8').split('\n').filter(Boolean);
-  const foreign = lines.flatMap((line) =>
-    listForeignCategories((JSON.parse(line) as OutcomeLine).subcategory_scores),
-  );
+  writeFileSync(join(dir, 'verdicts.jsonl'), jsonl(...lines));
+  const foreign = lines.flatMap((line) => listForeignCategories(line.subcategory_scores));
   const copy = `COPY (FROM ${verdictsInLines(policy, [...new Set(foreign)])}) TO '${join(dir, 'verdicts.parquet')}' (FORMAT parquet)`;
   await loadLines(database, copy, join(dir, 'verdicts.jsonl'), new AbortController().signal);
 }

@@ -1,17 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { absentText, flagHelp, flagSyntax } from '../../src/config/settings/describe.ts';
 import { ENVIRONMENT } from '../../src/config/settings/entries/environment.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
-import { markdownList, withList } from '../config/settings/markdown-list.ts';
+import { expectFile, markdownList, projectFile, withList } from '../config/settings/markdown-list.ts';
 import { testProgram } from './terminal.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-
-const ENTRIES = resolve(root, 'src/config/settings/entries');
+const ENTRIES = resolve(import.meta.dirname, '../../src/config/settings/entries');
 
 /** Every setting that an entry defines, by the name of its constant. */
 async function allSettings(): Promise<ReadonlyMap<string, Setting>> {
@@ -56,14 +53,11 @@ describe('the flags of all commands', () => {
 
 // `npx vitest run test/cli/settings.test.ts -u` writes the lists again.
 it('the documentation has the lists of flags and environment variables', async () => {
-  const file = resolve(root, 'docs/settings.md');
-  const text = await readFile(file, 'utf8');
+  const page = 'docs/settings.md';
   const flags = markdownList(await flagItems());
   const described = ENVIRONMENT.map(({ name, help }) => ({ name: `\`${name}\``, text: `${help}.` }));
   const variables = markdownList(described);
-  const filled = withList(withList(text, 'flags', flags), 'variables', variables);
-  const style = await resolveConfig(resolve(root, 'package.json'));
-  await expect(await format(filled, { ...style, parser: 'markdown' })).toMatchFileSnapshot(file);
+  await expectFile(page, withList(withList(await projectFile(page), 'flags', flags), 'variables', variables));
 });
 
 async function flagItems(): Promise<{ name: string; text: string }[]> {

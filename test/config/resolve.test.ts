@@ -116,6 +116,7 @@ describe('a run’s configuration', () => {
       failIf: ['flagged-rate=0.2', 'hate=0.3'],
       frames: '64',
       textColumn: ['title'],
+      trustDeclared: true,
       ...ofFiles,
     };
     const env = { GUARD_URL: 'grpc://env:8001' };
@@ -126,6 +127,7 @@ describe('a run’s configuration', () => {
       policy: { thresholds: null, allowFlagged: true },
       output: { dir: join(cwd, 'elsewhere'), formats: ['jsonl', 'csv'] },
       failIf: { flaggedRate: 0.2, errorRate: 0.5, categories: { hate: 0.3, privacy: 0 } },
+      trustDeclared: true,
       maxWaitMs: 30_000,
       judging: { frames: 64, longAudio: 'truncate', videoInterval: 30, videoFrames: 9 },
     });

@@ -1,8 +1,9 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { expect, it, onTestFinished } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, guardsweep } from '../helpers/cli.ts';
+import { jsonl } from '../helpers/documents.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 const DOCUMENT = resolve(import.meta.dirname, '../../docs/reading-runs.md');
@@ -14,17 +15,17 @@ async function rowsOf(connection: DuckDBConnection, sql: string): Promise<unknow
 }
 
 it('the queries for DuckDB join rows, pairs and conversations with their outcomes', async () => {
-  const folder = await temporaryFolder();
   const rows = ROWS.map((text, index) => `c${index},${text}\n`).join('');
-  await writeFile(join(folder, 'comments.csv'), `id,text\n${rows}`);
-  const pair = { prompt: 'How are you?', chosen: 'a good answer', rejected: ROWS[1] };
-  await writeFile(join(folder, 'pairs.jsonl'), `${JSON.stringify(pair)}\n`);
   const talk = (id: string, ...texts: string[]) => ({
     id,
     messages: texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
   });
   const talks = [talk('calm', 'hello', 'hi'), talk('c#1', 'hello', ROWS[1]!, 'please calm down', ' ')];
-  await writeFile(join(folder, 'chats.jsonl'), talks.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  const folder = await folderWith({
+    'comments.csv': `id,text\n${rows}`,
+    'pairs.jsonl': jsonl({ prompt: 'How are you?', chosen: 'a good answer', rejected: ROWS[1] }),
+    'chats.jsonl': jsonl(...talks),
+  });
   const args = 'comments.csv pairs.jsonl chats.jsonl --audit every-turn --guard embedded: --out runs';
   await guardsweep(['enqueue', ...args.split(' ')], { cwd: folder });
   const run = await onlyRun(join(folder, 'runs'));

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Health, RunRow } from '../../src/dashboard/api/runs.ts';
+import type { Health, RunList, RunRow } from '../../src/dashboard/api/runs.ts';
 import { Cli } from '../helpers/cli.ts';
-import { listOnce, openSession, rowOnce } from '../helpers/dashboard.ts';
+import { openSession } from '../helpers/dashboard.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { guard } from '../helpers/guards/guard-pool.ts';
@@ -30,10 +30,17 @@ it('a run of a fleet is shown with what it waits for, also through an outage of 
   const session = await openSession(origin, token);
   const feeder = fleet.enqueue(path);
   const run = basename(await fleet.run());
-  const reaches = (isWanted: (row: RunRow) => boolean): Promise<RunRow> => rowOnce(session, run, isWanted);
-  const waitsFor = (problem: string | null): Promise<RunRow> => reaches((row) => row.problem === problem);
+  const listOnce = async (isWanted: (list: RunList) => boolean): Promise<RunList> => {
+    let list: RunList | null = null;
+    const look = async () => isWanted((list = await session.json<RunList>('/api/runs'))) || list;
+    await expect.poll(look, { timeout: 60_000, interval: 200 }).toBe(true);
+    return list!;
+  };
+  const reaches = (isWanted: (row: RunRow) => boolean): Promise<RunList> =>
+    listOnce(({ runs }) => runs.some((row) => row.run === run && isWanted(row)));
+  const waitsFor = (problem: string | null): Promise<RunList> => reaches((row) => row.problem === problem);
   const fleetIs = async (isWanted: (seen: NonNullable<Health['fleet']>) => boolean): Promise<unknown> =>
-    (await listOnce(session, ({ health }) => health.fleet !== null && isWanted(health.fleet))).health.fleet;
+    (await listOnce(({ health }) => health.fleet !== null && isWanted(health.fleet))).health.fleet;
   const act = async (action: string): Promise<number> =>
     (await session.fetch(`/api/runs/${run}/actions/${action}`, { method: 'POST', body: {} })).status;
 

@@ -29,11 +29,6 @@ async function corpus() {
   return { cwd, command, enqueue, heads: () => jsonLines<NotedHead>(join(cwd, 'heads.jsonl')) };
 }
 
-const older = <T extends object>(manifest: T): T => ({
-  ...manifest,
-  finished_at: '2020-01-01T00:00:00.000Z',
-});
-
 describe('after a run is finished', () => {
   it('its head is in the head file, and verify finds a record that was made anew', async () => {
     const { command, enqueue, heads } = await corpus();
@@ -51,7 +46,7 @@ describe('after a run is finished', () => {
     expect((await command(['resume', run, ...flags])).status).toBe(0);
     expect(await heads()).toHaveLength(1);
 
-    await reseal(run, older);
+    await reseal(run, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
     expect((await command(['verify', run])).status).toBe(0);
     const forged = await command(['verify', run, ...flags]);
     expect([forged.status, forged.stdout]).toEqual([1, expect.stringMatching(/not the expected one/)]);
@@ -132,25 +127,12 @@ describe('after a run is finished', () => {
     ]);
   });
 
-  it('its manifest is signed with the key, and verify wants the signature', async () => {
+  it('2: a key that is none or not public, and a head file in a run directory', async () => {
     const { cwd, enqueue, command } = await corpus();
     const env = { GUARDSWEEP_SIGNING_KEY_FILE: makeSigningKeys(cwd).key };
-    const run = printedRun(await command(enqueue, env));
-    const verified = async (...flags: string[]) => {
-      const { status, stdout } = await command(['verify', run, ...flags]);
-      return [status, stdout];
-    };
-    expect(await verified()).toEqual([0, expect.stringMatching(/signed, but the signature was not checked/)]);
-    const key = ['--public-key', 'public.pem'];
-    expect(await verified(...key)).toEqual([0, expect.stringMatching(/the signature is valid/)]);
-    expect((await verified('--public-key', 'key.pem'))[0]).toBe(2);
-    await reseal(run, older);
-    expect(await verified(...key)).toEqual([1, expect.stringMatching(/not a signature of manifest\.sha256/)]);
-  });
-
-  it('2: a key that is none, and a head file in a run directory', async () => {
-    const { cwd, enqueue, command } = await corpus();
-    const run = printedRun(await command([...enqueue, '--out', 'before']));
+    const run = printedRun(await command([...enqueue, '--out', 'before'], env));
+    expect((await command(['verify', run])).stdout).toContain('signed, but the signature was not checked');
+    expect(await command(['verify', run, '--public-key', 'key.pem'])).toMatchObject({ status: 2 });
     const x25519 = execFileSync('openssl', ['genpkey', '-algorithm', 'x25519']).toString();
     const refused: [args: string[], env: NodeJS.ProcessEnv, says: RegExp][] = [
       [[], { GUARDSWEEP_SIGNING_KEY: 'PRIVATE KEY' }, /PKCS#8.*openssl genpkey/],

@@ -7,14 +7,12 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { folderWith, guardsweep, printedRun, temporaryFolder, type Finished } from '../helpers/cli.ts';
+import { jsonl } from '../helpers/documents.ts';
 import { filesOf, jsonLines, outcomes } from '../helpers/run-directory.ts';
 
 /** Stands in every text, good or bad; whatever a run leaves behind must not hold it. */
 const MARKER = 'Zebrafinkenkonzert';
 const text = (name: string): string => `${MARKER} in ${name}`;
-
-const jsonl = (...records: unknown[]): string =>
-  records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record))).join('\n') + '\n';
 
 const EVERY_TURN = ['enqueue', 'chat.jsonl', '--audit', 'every-turn', '--no-reuse'];
 
@@ -45,13 +43,11 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
   ],
   [
     'b/records.jsonl',
-    jsonl(
-      { id: 'r1', text: text('jsonl') },
-      `{"text": "${text('cut')}`,
+    `${jsonl({ id: 'r1', text: text('jsonl') })}{"text": "${text('cut')}\n${jsonl(
       { id: 'r3', text: { nested: text('object') } },
-      JSON.stringify(text('a string')),
+      text('a string'),
       { id: 'r5', text: '' },
-    ),
+    )}`,
     'ok MALFORMED_ROW ok ok EMPTY_CONTENT',
   ],
   ['b/records.jsonl.gz', gzipSync(jsonl({ text: text('gz') }, { text: text('gz 2') })), 'ok ok'],

@@ -59,23 +59,6 @@ test.each(SERVED)(
 
 const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;
 
-test('verdicts of a declared model are reused only with --trust-declared, and while it declares the same', async () => {
-  const { folder, paths } = await corpus(40);
-  let version = '0.11.2';
-  const server = await openAiServer({ ...LLAMA, version: () => version });
-  const run = async (...more: string[]) => {
-    const before = server.seen.length;
-    const args = ['enqueue', ...paths, '--out', join(folder, 'runs'), '--guard', server.address, ...more];
-    expect((await guardsweep(args)).status).toBe(0);
-    return server.seen.length - before;
-  };
-  expect(await run()).toBe(41);
-  expect(await run()).toBe(41);
-  expect(await run('--trust-declared')).toBe(0);
-  version = '0.12.0';
-  expect(await run('--trust-declared')).toBe(41);
-});
-
 test('a model that declares something else in the middle of a run is the headline of its summary', async () => {
   const { folder, paths } = await corpus(2000);
   let answeredBy = 'one';

@@ -1,13 +1,10 @@
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { cp, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { withList } from '../config/settings/markdown-list.ts';
+import { expectFile, projectFile, withList } from '../config/settings/markdown-list.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** The kinds of files with how many items each has, then what was flagged and what was not judged. */
 function summaryOf(lines: readonly OutcomeLine[]): string {
@@ -30,7 +27,8 @@ function summaryOf(lines: readonly OutcomeLine[]): string {
 // `npx vitest run --config test/e2e/vitest.config.ts test/e2e/sample-uploads.test.ts -u` writes the list again.
 test('one of each kind of file is judged by one command, as the documentation tells', async () => {
   const cwd = await temporaryFolder();
-  await cp(resolve(root, 'jobs/sample-uploads'), join(cwd, 'uploads'), { recursive: true });
+  const sample = resolve(import.meta.dirname, '../../jobs/sample-uploads');
+  await cp(sample, join(cwd, 'uploads'), { recursive: true });
   const { status, stderr } = await guardsweep(['enqueue', 'uploads'], { cwd });
   expect({ status, stderr }).toMatchObject({ status: 5 });
   const run = await onlyRun(join(cwd, 'runs'));
@@ -42,8 +40,6 @@ test('one of each kind of file is judged by one command, as the documentation te
   );
   expect(await guardsweep(['verify', run], { cwd })).toMatchObject({ status: 0 });
 
-  const page = await readFile(resolve(root, 'docs/job-files.md'), 'utf8');
-  const style = await resolveConfig(resolve(root, 'package.json'));
-  const derived = await format(withList(page, 'kinds', summaryOf(lines)), { ...style, parser: 'markdown' });
-  await expect(derived).toMatchFileSnapshot('../../docs/job-files.md');
+  const page = 'docs/job-files.md';
+  await expectFile(page, withList(await projectFile(page), 'kinds', summaryOf(lines)));
 });

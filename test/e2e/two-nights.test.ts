@@ -16,7 +16,6 @@ it('the end of a run says what is new since the run before, decided and open, or
   await Reviews.beside(dir).add(dir, flagged!, { decision: 'allow', categories: null, note: 'a song' });
   await appendFile(join(cwd, 'a.csv'), 'I will kill you and your family.\n');
   expect((await night()).stdout).toContain('\nFlagged: 1 new, 1 seen before, 1 decided, 1 open\n');
-  expect((await night()).stdout).toContain('\nFlagged: 0 new, 2 seen before, 1 decided, 1 open\n');
 
   const decisions = join(dirname(dir), '.decisions.jsonl');
   await appendFile(decisions, 'torn by a crash');

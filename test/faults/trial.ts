@@ -1,15 +1,15 @@
-import { mkdir } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { type Cli, temporaryFolder } from '../helpers/cli.ts';
+import { type Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random } from '../helpers/corpus.ts';
 import { Fleet } from '../helpers/fleet.ts';
 import { redisForTest, type TestRedis } from '../helpers/redis/redis.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 import { DEADLY_MARK } from './corpus.ts';
-import { keepEvidence } from './evidence.ts';
 import { GuardProcess, type Judged } from './guard-process.ts';
 import { Part } from './part.ts';
 import { RedisProxy } from './redis-proxy.ts';
@@ -73,8 +73,18 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
   ];
   const parts = [feeder, ...others];
   const storm = new Storm({ parts, guards, redis, proxies }, next);
-  const evidence = async (): Promise<string> =>
-    keepEvidence({ seed, run: await onlyRun(out).catch(() => null), redis, parts, storm });
+  const keepEvidence = async (): Promise<string> => {
+    const kept = join(tmpdir(), 'faults-evidence', String(seed));
+    await mkdir(kept, { recursive: true });
+    await writeFile(join(kept, 'storm.txt'), `${storm.log.join('\n')}\n`);
+    for (const part of parts) await writeFile(join(kept, `${part.name}.stderr`), part.said());
+    const run = await onlyRun(out).catch(() => null);
+    if (run === null) return kept;
+    const status = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis.url } });
+    await writeFile(join(kept, 'status.json'), status.stdout + status.stderr);
+    await cp(run, join(kept, 'run'), { recursive: true });
+    return kept;
+  };
 
   const end = (): void => {
     for (const one of parts) one.end();
@@ -101,13 +111,13 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
         await Promise.all(guards.map(async (guard) => [guard.address, await guard.judged()] as const)),
       ),
       redis,
-      keepEvidence: evidence,
+      keepEvidence,
       end,
     };
   } catch (error) {
-    const folder = await evidence();
+    const kept = await keepEvidence();
     end();
-    throw new Error(`seed ${seed}: ${(error as Error).message}; see ${folder}`, { cause: error });
+    throw new Error(`seed ${seed}: ${(error as Error).message}; see ${kept}`, { cause: error });
   } finally {
     over.abort();
   }

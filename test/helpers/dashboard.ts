@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
-import type { LoggedIn, RunList, RunRow } from '../../src/dashboard/api/runs.ts';
+import type { LoggedIn } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import { serve } from '../../src/dashboard/serve.ts';
 import type { GuardEndpoint } from '../../src/guard/protocol/address.ts';
@@ -150,28 +150,4 @@ function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {
     const pool = await connectGuards(endpoints, options, signal);
     return { pool, died: new AbortController().signal, close: () => pool.close() };
   };
-}
-
-/** The list of runs, once it is as wanted. */
-export async function listOnce(
-  { json }: Pick<ServedDashboard, 'json'>,
-  isWanted: (list: RunList) => boolean,
-): Promise<RunList> {
-  let list: RunList | null = null;
-  const look = async (): Promise<unknown> => {
-    list = await json<RunList>('/api/runs');
-    return isWanted(list) || list;
-  };
-  await expect.poll(look, { timeout: 60_000, interval: 200 }).toBe(true);
-  return list!;
-}
-
-/** The row of a run, once it is as wanted. */
-export async function rowOnce(
-  served: Pick<ServedDashboard, 'json'>,
-  run: string,
-  isWanted: (row: RunRow) => boolean,
-): Promise<RunRow> {
-  const isIn = ({ runs }: RunList): boolean => runs.some((row) => row.run === run && isWanted(row));
-  return (await listOnce(served, isIn)).runs.find((row) => row.run === run)!;
 }

@@ -2,6 +2,10 @@ import { strToU8, zipSync } from 'fflate';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
+/** A file of JSON Lines. */
+export const jsonl = (...records: readonly unknown[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('');
+
 /** A ZIP archive of the files, in this order; of level 0, it has their bytes as they are. */
 export function zipOf(files: Files, level: 0 | 6 = 6): Buffer {
   const bytesOf = (content: string | Uint8Array) =>

@@ -1,16 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { format, resolveConfig } from 'prettier';
 import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { MANIFEST } from '../../src/record/manifest/manifest.ts';
 import { OUTCOME } from '../../src/record/outcomes/outcome-schema.ts';
 import { SUMMARY } from '../../src/record/summary/summary-schema.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { expectFile } from '../config/settings/markdown-list.ts';
+import { folderWith, guardsweep } from '../helpers/cli.ts';
+import { jsonl } from '../helpers/documents.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -28,11 +27,7 @@ const SCHEMAS = {
 // `npx vitest run test/record/published-schemas.test.ts -u` writes the files again.
 it.each(Object.entries(SCHEMAS))(
   'the published schema of %s is the one that files are read with',
-  async (name, schema) => {
-    const style = await resolveConfig(resolve(root, 'package.json'));
-    const text = await format(JSON.stringify(schema), { ...style, parser: 'json' });
-    await expect(text).toMatchFileSnapshot(`../../docs/schemas/${name}.schema.json`);
-  },
+  (name, schema) => expectFile(`docs/schemas/${name}.schema.json`, JSON.stringify(schema)),
 );
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time': true } });
@@ -56,22 +51,22 @@ it('the files of a run have the form that their schema says, and nothing else ha
 
 /** A run over turns, pairs, streams, errors and a gate. */
 async function mixedRun(): Promise<string> {
-  const folder = await temporaryFolder();
   const turn = (role: string, content: unknown) => ({ role, content });
-  const records = [
+  const records = jsonl(
     { id: 'calm', messages: [turn('user', 'hello'), turn('assistant', 'hi')] },
     { id: 'flagged', messages: [turn('user', 'hello'), turn('tool', 'I will kill you with a pipe bomb')] },
     { id: 'pair', prompt: 'Q', chosen: 'a good answer', rejected: 'I hate you all' },
     { id: 'blank', text: ' ' },
     { id: 'image', messages: [turn('user', [{ type: 'image' }])] },
-  ];
-  await writeFile(join(folder, 'a.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-  await writeFile(join(folder, 'streams.jsonl'), '{"prompt":"How?","chunks":["I will ","kill you"]}\n');
-  await writeFile(join(folder, 'odd.bin'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 2, 3, 0]));
+  );
   const sources =
     '{ path: a.jsonl, audit: every-turn }, { path: streams.jsonl, asStream: true }, { path: odd.bin }';
-  const job = `output: { dir: runs }\nsources: [${sources}]\nfailIf: { errorRate: 1 }\n`;
-  await writeFile(join(folder, 'job.yaml'), job);
+  const folder = await folderWith({
+    'a.jsonl': records,
+    'streams.jsonl': jsonl({ prompt: 'How?', chunks: ['I will ', 'kill you'] }),
+    'odd.bin': Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 2, 3, 0]),
+    'job.yaml': `output: { dir: runs }\nsources: [${sources}]\nfailIf: { errorRate: 1 }\n`,
+  });
   const done = await guardsweep(['enqueue', 'job.yaml', '--guard', 'embedded:'], { cwd: folder });
   // Some items are errors.
   expect(done.status).toBe(5);

@@ -19,6 +19,12 @@ export async function change(path: string, by: (text: string) => string): Promis
   await writeFile(path, by(text));
 }
 
+/** Puts a manifest in place the way somebody does who knows the format. */
+export async function putManifest(dir: string, text: string): Promise<void> {
+  await writeFile(join(dir, 'manifest.json'), text);
+  await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
+}
+
 /**
  * What somebody can do who writes in a run directory and knows the format: makes the closing line, the summary and the
  * manifest anew, so that they fit the other files as they are now. `change` may alter the manifest first. Gives the new
@@ -49,8 +55,6 @@ export async function reseal(
   const summary = await readFile(join(dir, 'summary.json'), 'utf8');
   const resealed = summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`);
   await writeFile(join(dir, 'summary.json'), resealed);
-  const text = manifestText({ ...manifest, files: await entries(), chain_head: head });
-  await writeFile(join(dir, 'manifest.json'), text);
-  await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
+  await putManifest(dir, manifestText({ ...manifest, files: await entries(), chain_head: head }));
   return head;
 }

@@ -8,6 +8,7 @@ import type { Outcome } from '../../src/domain/outcome.ts';
 import { type CategoryKey, CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
+import { jsonl } from '../helpers/documents.ts';
 import { duckdb } from '../helpers/duckdb.ts';
 import { finishedRun } from '../record/run-fixture.ts';
 import { FINGERPRINT, failed, resultOf, shardOf, verdict } from '../record/shards.ts';
@@ -96,8 +97,7 @@ const REQUESTS = [
 ];
 
 it('answers the requests of an OpenAI Batch file in its form, one line per request', async () => {
-  const text = REQUESTS.map((each) => `${JSON.stringify(each)}\n`).join('');
-  const { run } = await runOver({ 'batch.jsonl': text });
+  const { run } = await runOver({ 'batch.jsonl': jsonl(...REQUESTS) });
   await go(run, judge());
 
   const answered = await jsonLines<{ custom_id: string; response: { body: { results: object[] } } }>(

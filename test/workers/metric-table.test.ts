@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { expect, it, onTestFinished, test } from 'vitest';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import { gatewayMetrics } from '../../src/gateway/metrics.ts';
 import { METRICS } from '../../src/metrics/metric-table.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 import type { RedisLink } from '../../src/queue/redis/link.ts';
+import { expectFile, projectFile } from '../config/settings/markdown-list.ts';
 import { Opened } from '../../workers/opened.ts';
 import { addQueueMetrics } from '../../workers/queue-metrics.ts';
 import { schedulerMetrics } from '../../workers/scheduler-metrics.ts';
@@ -14,7 +12,6 @@ import { serveObserved } from '../../workers/service.ts';
 import { sinkMetrics } from '../../workers/sink-metrics.ts';
 import { workerMetrics } from '../../workers/worker-metrics.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const ROWS = Object.entries(METRICS).map(([name, row]) => ({ name, ...row }));
 
 const link = { away: true, answers: async () => false } as unknown as RedisLink;
@@ -68,16 +65,12 @@ test.each(Object.entries(PROCESSES))(
 
 // `npx vitest run test/workers/metric-table.test.ts -u` writes the rows again.
 it('the documentation has the table', async () => {
-  const file = join(ROOT, 'docs/operations.md');
-  const page = await readFile(file, 'utf8');
+  const page = 'docs/operations.md';
   const rows = ROWS.map(
     ({ name, of, type, labels, help }) =>
       `| \`${name}\` | ${of.join(', ')} | ${type} | ${labels.join(', ')} | ${help} |\n`,
   );
-  const filled = page.replace(
-    /(\n\| metric .*\n\| -.*\n)(?:\|.*\n)*/,
-    (_, head: string) => head + rows.join(''),
-  );
-  const style = await resolveConfig(join(ROOT, 'package.json'));
-  await expect(await format(filled, { ...style, parser: 'markdown' })).toMatchFileSnapshot(file);
+  const table = /(\n\| metric .*\n\| -.*\n)(?:\|.*\n)*/;
+  const filled = (await projectFile(page)).replace(table, (_, head: string) => head + rows.join(''));
+  await expectFile(page, filled);
 });

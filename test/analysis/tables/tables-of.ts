@@ -5,6 +5,7 @@ import type { RunConfig } from '../../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { listForeignCategories } from '../../../src/domain/taxonomy.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { jsonl } from '../../helpers/documents.ts';
 import { runConfig } from '../../helpers/run-config.ts';
 
 /** The tables that are made from outcome lines, by name. */
@@ -14,7 +15,7 @@ export async function tablesOf(
 ): Promise<ReadonlyMap<string, Buffer>> {
   const folder = await temporaryFolder();
   const verdicts = join(folder, 'verdicts.jsonl');
-  await writeFile(verdicts, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await writeFile(verdicts, jsonl(...lines));
   const { sources, policy, output: usual } = runConfig('', []);
   const config = { sources, policy, output: { ...usual, ...output } };
   const foreign = [...new Set(lines.flatMap((line) => listForeignCategories(line.subcategory_scores)))];

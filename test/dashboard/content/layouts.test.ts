@@ -9,9 +9,6 @@ import { serveDashboard } from '../../helpers/dashboard.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
 
-const jsonl = (...records: readonly object[]): string =>
-  records.map((record) => `${JSON.stringify(record)}\n`).join('');
-
 const CHAT = {
   messages: [
     { role: 'system', content: 'Be brief.' },

@@ -10,15 +10,13 @@ import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { jsonl } from '../../helpers/documents.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { openSession } from '../../helpers/dashboard.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { askAbout, Asking } from './asking.ts';
 import { ALLOWED, flaggedFor, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
-
-const jsonl = (...records: readonly object[]): string =>
-  records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 const SECRET = 'RESTRICTED words that nobody may see';
 

@@ -8,7 +8,7 @@ import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import { type OutcomeLine, DECISIONS } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy, decide } from '../../../src/domain/policy.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { writeVerdictTable } from '../../analysis/verdict-table.ts';
+import { writeVerdicts } from '../../analysis/verdict-table.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../../src/domain/taxonomy.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 
@@ -22,9 +22,8 @@ export async function indexed(lines: readonly OutcomeLine[], policy = DEFAULT_PO
   const folder = join(dir, 'index');
   await mkdir(folder, { recursive: true });
   await writeFile(join(dir, 'run.json'), '{}');
-  const text = lines.map((line) => `${JSON.stringify({ ...line, run: RUN })}\n`).join('');
-  await writeFile(join(dir, 'verdicts.jsonl'), text);
-  await writeVerdictTable(dir, policy);
+  const ofRun = lines.map((line) => ({ ...line, run: RUN }));
+  await writeVerdicts(dir, ofRun, policy);
   const record = { run: RUN, config: { policy } } as RunRecord;
   const reviews = Reviews.beside(dir);
   const index = await openIndex({ record, reviews, runDir: dir }, null, folder, signal);

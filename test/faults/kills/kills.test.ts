@@ -7,7 +7,7 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { Cli, type Finished, guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { random } from '../../helpers/corpus.ts';
 import { comparable, onlyRun, outcomes } from '../../helpers/run-directory.ts';
-import { seeds } from '../seeds.ts';
+import { differences, seeds } from '../seeded.ts';
 import { writeCorpus } from './corpus.ts';
 
 const PRELOAD = fileURLToPath(new URL('../preload/die-at-operation.mjs', import.meta.url));
@@ -35,15 +35,6 @@ async function judgeUndisturbed(corpus: string): Promise<Undisturbed> {
     lines: comparable(await outcomes(await onlyRun(join(folder, 'runs')))),
     operations: Number(await readFile(counted, 'utf8')),
   };
-}
-
-/** The first outcomes that are not as they should be. */
-function differences(lines: readonly object[], expected: readonly object[]): unknown[] {
-  expect(lines).toHaveLength(expected.length);
-  return lines
-    .map((line, seq) => ({ line: JSON.stringify(line), expected: JSON.stringify(expected[seq]) }))
-    .filter((pair) => pair.line !== pair.expected)
-    .slice(0, 5);
 }
 
 it.each(seeds())(

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { random } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { createdRun, go, judge, never, rows } from '../../runs/small-run.ts';
-import { seeds } from '../seeds.ts';
+import { seeds } from '../seeded.ts';
 import { damageOne, type Damage } from './damage.ts';
 
 const DAMAGES = Number(process.env.FAULTS_DAMAGES ?? 60);

@@ -1,16 +1,14 @@
 import { createSecretKey } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { dirname } from 'node:path';
-import { Queue } from 'bullmq';
-import { expect, it, onTestFinished } from 'vitest';
-import { shardQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import { expect, it } from 'vitest';
 import { FleetRuns, JOB_FORM } from '../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
-import { DroppedJobs } from '../../../src/queue/redis/sealing/dropped-jobs.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { consumerOf, forger } from '../../queue/redis/shards-at-work.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
 
 const signal = new AbortController().signal;
@@ -31,39 +29,23 @@ async function announce(link: RedisLink, run: string, dir: string): Promise<void
 }
 
 it('a job of a later version is requeued by a worker, which continues', async () => {
-  const said: string[] = [];
-  const dropped: string[] = [];
   const link = await linkForTest(await redisForTest(), [], KEY);
   await announce(link, RUN, '/runs/x');
   const job = { v: LATER, run: RUN, epoch: 1, shard: 0, content: { of: 'another form' } };
   const place = { run: RUN, folder: 'shards-text', name: ID };
-  const bull = new Queue('shards-text', { connection: link.redis, prefix: link.address.prefix });
-  onTestFinished(() => bull.close());
-  await bull.add('value', { sealed: KEY.seal(place, JSON.stringify(job)) }, { jobId: ID });
-
-  const note = (list: string[]) => (what: string) => void list.push(what);
-  const counted = new DroppedJobs(note(said), note(dropped));
-  const queue = shardQueue(link, 'text', { lockMs: 30_000, dropped: counted });
-  const end = new AbortController();
-  let ended = false;
-  const consuming = queue
-    .consume(async () => {}, { concurrency: 2, signal: end.signal })
-    .catch(() => void (ended = true));
-  onTestFinished(async () => {
-    end.abort(new Error('the test is over'));
-    await consuming;
-    await queue.close();
-  });
+  const forge = forger(link);
+  await forge(ID, { sealed: KEY.seal(place, JSON.stringify(job)) });
+  const { queue, said, reasons, hasEnded } = consumerOf(link);
   await settled(async () => (await queue.depth(signal)).delayed === 1);
   expect(said).toEqual([
     `the run ${RUN}: its feeder runs another version of guardsweep; its jobs are requeued for other processes`,
   ]);
-  expect(dropped).toEqual([]);
+  expect(reasons).toEqual([]);
   expect(await new FleetRuns(link).obstacle(RUN, signal)).toContain('another version');
   // A job whose run was not announced is dropped as malformed.
-  await bull.add('value', { v: LATER }, { jobId: 's-20261121T020000Z-other-ab12-1-0-1' });
-  await settled(() => dropped.length === 1);
-  expect(ended).toBe(false);
+  await forge('s-20261121T020000Z-other-ab12-1-0-1', { v: LATER });
+  await settled(() => reasons.length === 1);
+  expect(hasEnded()).toBe(false);
 });
 
 it('a run of a later version is skipped by a sink, which continues', async () => {

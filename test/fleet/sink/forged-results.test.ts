@@ -2,7 +2,6 @@ import { createSecretKey } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Queue } from 'bullmq';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
 import type { Item, JudgedItem, Lane } from '../../../src/domain/item.ts';
@@ -19,6 +18,7 @@ import { knownItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { settled } from '../../helpers/settled.ts';
+import { forger } from '../../queue/redis/shards-at-work.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
 import { claim, closingOf, newRun, openPlan, signal } from '../../record/run-fixture.ts';
 import {
@@ -69,8 +69,8 @@ async function fedRun(
   const { said } = sinkAtWork(link, dirname(run.dir), { observer, headFile });
 
   const results = sinkQueue(link, name);
-  const queue = new Queue(`results-${name}`, { connection: link.redis, prefix: link.address.prefix });
-  onTestFinished(async () => void (await Promise.all([results.close(), queue.close()])));
+  onTestFinished(() => results.close());
+  const add = forger(link, `results-${name}`);
   const record = recordSha256(run.record);
   const { epoch, key } = feeder;
   const of = { run: name, record, epoch };
@@ -95,7 +95,7 @@ async function fedRun(
     finished: () => finished,
     idle: emptied,
     /** Puts data into the queue as it is. */
-    forge: (jobId: string, data: object) => emptied().then(() => queue.add('value', data, { jobId })),
+    forge: (jobId: string, data: object) => emptied().then(() => add(jobId, data)),
     put: (value: SinkJob) => emptied().then(() => results.put(value, signal)),
     /** Has a sink told of it that all is judged, and checks that the run ends as it should. */
     endsRight: async () => {

@@ -124,12 +124,9 @@ describe('a damaged verdict log', () => {
     expect(await refusal(run)).toMatch(expected);
   });
 
-  it.each<[string, (text: string) => string]>([
-    ['a torn line', (text) => `${text}{"shard":9,"pass":1,`],
-    ['a hole where a page of the last write is missing', (text) => withHole(text)],
-  ])('that ends in %s has lost nothing', async (_, by) => {
+  it('that ends in a hole where a page of the last write is missing has lost nothing', async () => {
     const run = await committed();
-    await change(join(run.dir, NEWEST), by);
+    await change(join(run.dir, NEWEST), (text) => withHole(text));
     expect(await finished(run)).toBe(SHARDS);
   });
 

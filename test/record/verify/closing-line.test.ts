@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { keyId } from '../../../src/record/manifest/manifest-signature.ts';
+import { jsonl } from '../../helpers/documents.ts';
 import { finishedRun, claim, problemOf, signal, finishPass } from '../run-fixture.ts';
 import { resultOf, shardOf } from '../shards.ts';
-import { change, readManifestJson, reseal } from '../reseal.ts';
+import { change, putManifest, readManifestJson, reseal } from '../reseal.ts';
 
 const run = () => finishedRun([resultOf(shardOf(0, [0, 1]))]);
 
@@ -29,11 +30,10 @@ describe('the closing line', () => {
     const manifest = await readManifestJson(dir);
     const lines = (await readFile(join(dir, 'log', '0001-commits.jsonl'), 'utf8')).trimEnd().split('\n');
     const closing = JSON.parse(lines.at(-1)!) as { files: string };
-    const list = (entries: readonly object[]): string =>
-      hash('sha256', entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     expect(hash('sha256', lines.at(-1)!)).toBe(head);
     const others = ['log/0001-commits.jsonl', 'summary.json'];
-    expect(closing.files).toBe(list(manifest.files.filter(({ path }) => !others.includes(path))));
+    const files = jsonl(...manifest.files.filter(({ path }) => !others.includes(path)));
+    expect(closing.files).toBe(hash('sha256', files));
   });
 
   it('is missed in a record that ends in a commit', async () => {
@@ -46,8 +46,7 @@ describe('the closing line', () => {
     const text = (await readFile(join(dir, 'manifest.json'), 'utf8'))
       .replace(/"chain_head": ".*"/, `"chain_head": "${hash('sha256', lines.at(-2)!)}"`)
       .replace(/\{"path":"log\/0001-commits.jsonl",.*\}/, JSON.stringify(entry));
-    await writeFile(join(dir, 'manifest.json'), text);
-    await writeFile(join(dir, 'manifest.sha256'), `${hash('sha256', text)}  manifest.json\n`);
+    await putManifest(dir, text);
     expect(await problemOf(dir)).toBe(
       'log/0001-commits.jsonl does not end in a closing line, so nothing in the chain says what manifest.json held',
     );
@@ -106,6 +105,8 @@ describe('the signature of a manifest', () => {
     expect(await problemOf(dir, { publicKey: other })).toBe(
       `manifest.sig is by the key ${keyId(publicKey)}, not by ${keyId(other)}`,
     );
+    await reseal(dir, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
+    expect(await problemOf(dir, { publicKey })).toContain('not a signature of manifest.sha256');
     await rm(join(dir, 'manifest.sig'));
     expect(await verifyRun(dir)).toMatchObject({ ok: true, signature: 'none' });
     expect(await problemOf(dir, { publicKey })).toBe('manifest.sig is missing: the record is not signed');

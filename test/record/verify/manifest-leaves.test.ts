@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { putManifest } from '../reseal.ts';
 import { newRun, finishPass } from '../run-fixture.ts';
 import { failed, resultOf, shardOf, verdict } from '../shards.ts';
 
@@ -58,12 +59,6 @@ function* changes(value: Json, path = ''): Generator<{ path: string; changed: Js
   }
 }
 
-/** Puts a manifest in place the way somebody does who knows the format. */
-async function replaceManifest(dir: string, text: string): Promise<void> {
-  await writeFile(join(dir, 'manifest.json'), text);
-  await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
-}
-
 /** Tries every change of a JSON file of a run; gives those that verify does not notice. `put`: has the file changed so. */
 async function unnoticed(
   { dir, head }: { readonly dir: string; readonly head: string },
@@ -89,10 +84,10 @@ describe('a changed record with new hashes', () => {
     const run = await retriedRun();
     const { dir, head } = run;
     const original = await readFile(join(dir, 'manifest.json'), 'utf8');
-    expect(await unnoticed(run, 'manifest.json', (text) => replaceManifest(dir, text))).toEqual([]);
-    await replaceManifest(dir, `${JSON.stringify(JSON.parse(original))}\n`);
+    expect(await unnoticed(run, 'manifest.json', (text) => putManifest(dir, text))).toEqual([]);
+    await putManifest(dir, `${JSON.stringify(JSON.parse(original))}\n`);
     expect(await verifyRun(dir, { head })).toMatchObject({ ok: false });
-    await replaceManifest(dir, original);
+    await putManifest(dir, original);
     expect(await verifyRun(dir, { head })).toMatchObject({ ok: true, head });
   });
 
@@ -102,7 +97,7 @@ describe('a changed record with new hashes', () => {
     const put = async (text: string): Promise<void> => {
       await writeFile(join(run.dir, 'summary.json'), text);
       const entry = { path: 'summary.json', bytes: text.length, sha256: sha256(text) };
-      await replaceManifest(run.dir, manifest.replace(/\{"path":"summary.json",.*\}/, JSON.stringify(entry)));
+      await putManifest(run.dir, manifest.replace(/\{"path":"summary.json",.*\}/, JSON.stringify(entry)));
     };
     expect(await unnoticed(run, 'summary.json', put)).toEqual([]);
   });

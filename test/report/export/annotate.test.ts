@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { judgeBy, judgement } from '../../helpers/moderation.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { jsonl } from '../../helpers/documents.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
 import { rounds } from '../../helpers/corpus.ts';
 
@@ -89,8 +90,7 @@ describe('annotated rows', () => {
       { numRuns: rounds(100), seed: 42 },
     );
     const lines = records.map((record) => ({ ...record, text: 'x' }));
-    const content = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-    const { text } = await annotated(cwd, 'a.jsonl', content);
+    const { text } = await annotated(cwd, 'a.jsonl', jsonl(...lines));
     const found = text.trimEnd().split('\n');
     expect(found).toHaveLength(lines.length);
     found.forEach((line, index) => {

@@ -1,11 +1,9 @@
 import { createSecretKey } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { Queue } from 'bullmq';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { shardQueue } from '../../../../src/fleet/redis/fleet-queues.ts';
 import { FleetRuns } from '../../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../../src/queue/redis/link.ts';
-import { DroppedJobs } from '../../../../src/queue/redis/sealing/dropped-jobs.ts';
 import { FleetSeal } from '../../../../src/queue/redis/sealing/fleet-seal.ts';
 import { sealedJobs } from '../../../../src/queue/redis/sealing/sealed-jobs.ts';
 import { shardJobCodec, type ShardJob } from '../../../../src/fleet/jobs/shard-job.ts';
@@ -13,6 +11,7 @@ import { promptItem } from '../../../helpers/items.ts';
 import { DEFAULT_JUDGING } from '../../../helpers/run-config.ts';
 import { linkForTest, TestRedis } from '../../../helpers/redis/redis.ts';
 import { settled } from '../../../helpers/settled.ts';
+import { consumerOf, forger } from '../shards-at-work.ts';
 
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);
@@ -39,34 +38,9 @@ const jobOf = (run: string, shard: number): ShardJob => ({
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
 });
 
-/** A worker's side of the queue, for the rest of the test: what it took, dropped and said. */
-async function consumer(seal: FleetSeal | null) {
-  const link = await linkForTest(redis, [], seal);
-  const [taken, said, reasons]: [string[], string[], string[]] = [[], [], []];
-  const note = (list: string[]) => (what: string) => void list.push(what);
-  const dropped = new DroppedJobs(note(said), note(reasons));
-  const queue = shardQueue(link, 'text', { lockMs: 30_000, dropped });
-  const end = new AbortController();
-  const consuming = queue
-    .consume(async (job) => void taken.push(shardJobCodec.id(job)), { concurrency: 4, signal: end.signal })
-    .catch(() => {});
-  onTestFinished(async () => {
-    end.abort(new Error('the test is over'));
-    await consuming;
-    await queue.close();
-  });
-  return { link, queue, taken, said, reasons };
-}
+const consumer = async (seal: FleetSeal | null) => consumerOf(await linkForTest(redis, [], seal));
 
 const plainJob = (job: ShardJob): object => ({ plain: shardJobCodec.encode(job).toString('base64') });
-
-/** BullMQ without any of ours. */
-function forger(link: RedisLink) {
-  const queue = new Queue('shards-text', { connection: link.redis, prefix: link.address.prefix });
-  onTestFinished(() => queue.close());
-  return async (jobId: string, data: unknown): Promise<void> =>
-    void (await queue.add('value', data, { jobId }));
-}
 
 const fed = (link: RedisLink, run: string): Promise<void> =>
   new FleetRuns(link).register({ run, dir: '/nowhere', epoch: 1 }, signal);
