@@ -13,7 +13,7 @@ import { redisForTest } from '../helpers/redis/redis.ts';
 /** Keeps a process of the fleet in the background, as if it ran on another machine; a feeder only where the page does. */
 const inBackground = (line: string): string => {
   if (line.startsWith('nohup ')) return `${line} feeder=$!`;
-  return /^guardsweep (worker|sink) /.test(line) ? `${line} & fleet="\${fleet:-} $!"` : line;
+  return /^guardsweep (worker|sink|scheduler) /.test(line) ? `${line} & fleet="\${fleet:-} $!"` : line;
 };
 
 /** The pages with the commands of a fleet: the blocks that run here, how many, and what stands for other machines. */
@@ -31,16 +31,13 @@ const onThisMachine = (line: string, redisUrl: string): string =>
     .replaceAll(/\/(?:data|mnt)\/(runs|uploads)/g, '"$PWD/$1"')
     .replaceAll(/--metrics-port \d+/g, '--metrics-port 0');
 
-it.for(PAGES)('the fleet of %s judges a run', async ([path, isHere, count], { signal }) => {
-  const redis = await redisForTest({ tcp: true });
-  const blocks = shellBlocks(path).filter(isHere);
-  expect(blocks).toHaveLength(count);
-  const typed = blocks.flatMap(typedLines).map((line) => onThisMachine(line, redis.url));
+/** Types lines as on the machines of a fleet, and verifies the run that they make; returns what was said. */
+async function typedIn(redisUrl: string, lines: readonly string[], run: string, signal: AbortSignal) {
   const script = [
     'openssl rand -hex 32 > fleet.key; chmod 600 fleet.key',
-    ...typed.map(inBackground),
+    ...lines.map((line) => inBackground(onThisMachine(line, redisUrl))),
     '[ -z "${feeder:-}" ] || wait $feeder',
-    'guardsweep verify runs/*-uploads-*',
+    `guardsweep verify runs/*-${run}-*`,
     // The processes of a fleet end when they are told to.
     'kill -TERM $fleet',
     'wait $fleet',
@@ -48,31 +45,25 @@ it.for(PAGES)('the fleet of %s judges a run', async ([path, isHere, count], { si
   const folder = await documentedFolder(await temporaryFolder());
   const { status, output } = await runScript(folder, script, signal);
   expect(status, output).toBe(0);
+  return output;
+}
+
+it.for(PAGES)('the fleet of %s judges a run', async ([path, isHere, count], { signal }) => {
+  const redis = await redisForTest({ tcp: true });
+  const blocks = shellBlocks(path).filter(isHere);
+  expect(blocks).toHaveLength(count);
+  const output = await typedIn(redis.url, blocks.flatMap(typedLines), 'uploads', signal);
   expect(output).toContain('-uploads-');
   expect(output).toMatch(/: finished\n {2}100%;/);
   expect(output).toContain('verified: 3 items = 3 verdicts + 0 errors');
 });
 
 it('the scheduler of docs/operations.md starts the job files of the repository', async ({ signal }) => {
-  const redis = await redisForTest();
+  const { url } = await redisForTest();
   const [block, ...more] = shellBlocks('docs/operations.md');
   expect(more).toEqual([]);
-  const inBackground = (line: string): string =>
-    line.startsWith('guardsweep scheduler') ? `${line} & fleet="$fleet $!"` : line;
-  const script = [
-    `export REDIS_URL=${redis.url}`,
-    'guardsweep worker --guard embedded: & fleet=$!',
-    'guardsweep sink --root runs & fleet="$fleet $!"',
-    ...typedLines(block!).map((line) =>
-      inBackground(asBuilt(line).replace(/--metrics-port \d+/, '--metrics-port 0')),
-    ),
-    'guardsweep verify runs/*-nightly-rescan-*',
-    'kill -TERM $fleet',
-    'wait $fleet',
-  ].join('\n');
-  const folder = await documentedFolder(await temporaryFolder());
-  const { status, output } = await runScript(folder, script, signal);
-  expect(status, output).toBe(0);
+  const fleet = [`export REDIS_URL=${url}`, 'guardsweep worker --guard embedded:', 'guardsweep sink --root runs'];
+  const output = await typedIn(url, [...fleet, ...typedLines(block!)], 'nightly-rescan', signal);
   expect(output).toMatch(/nightly-rescan: 0 2 \* \* \* \(Europe\/London\), next \S+Z\n {2}no run yet/);
   expect(output).toMatch(/verified: \d+ items/);
 });

@@ -8,7 +8,7 @@ import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
 import { ObjectStore } from '../helpers/object-store.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
-import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import { committedShards, comparable, onlyRun, outcomes, progressed, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 interface Setup {
@@ -52,10 +52,7 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
     const run = await fleet.run();
     for (let death = 0; death < 2; death++) {
       const wanted = (await committedShards(run)) + 1 + Math.floor(next() * 2);
-      await until(
-        async () => feeder.child.exitCode !== null || (await committedShards(run)) >= wanted,
-        'shards',
-      );
+      await progressed(feeder, join(folder, 'runs'), wanted);
       worker.kill('SIGKILL');
       await worker.finished();
       worker = fleet.worker({ args: root });

@@ -38,8 +38,6 @@ it('what people decided is written as labels that replay reads, and for Label St
   const dir = printedRun(await guardsweep(['enqueue', 'a.csv', '--allow-errors', '--no-report'], { cwd }));
   const [allowed, flagged] = await outcomes(dir);
   const command = (args: string[]) => typed(args, { context: { cwd, env: process.env } });
-  const labels = (out: string) => command(['export', dir, '--labels', out, '--json']);
-  expect(JSON.parse((await labels('none.jsonl')).stdout)).toMatchObject([{ kind: 'labels', reviewed: 0 }]);
   const reviews = Reviews.beside(dir);
   await reviews.add(dir, allowed!, { decision: 'allow', categories: null, note: 'harmless' });
   await reviews.add(dir, flagged!, { decision: 'block', categories: ['violent_crimes'], note: '' });
@@ -49,24 +47,10 @@ it('what people decided is written as labels that replay reads, and for Label St
   expect(said).toMatchObject({ status: 0, stdout });
   const replayed = await command(['replay', dir, '--labels', 'labels.jsonl', '--json']);
   expect(JSON.parse(replayed.stdout)).toMatchObject({ labels: { labels: 15, unmatched: 0 } });
-  expect(JSON.parse((await labels('tasks.json')).stdout)).toMatchObject([{ reviewed: 2 }]);
-  const tasks = JSON.parse(await readFile(join(cwd, 'tasks.json'), 'utf8')) as object[];
-  const harmless = ALLOWED.slice(1, -1);
-  expect(tasks).toMatchObject([
-    { data: { id: allowed!.id, text: harmless } },
+  const written = await command(['export', dir, '--labels', 'tasks.json', '--json']);
+  expect(JSON.parse(written.stdout)).toMatchObject([{ kind: 'labels', reviewed: 2 }]);
+  expect(JSON.parse(await readFile(join(cwd, 'tasks.json'), 'utf8'))).toMatchObject([
+    { data: { id: allowed!.id, text: ALLOWED.slice(1, -1) } },
     { data: { id: flagged!.id, text: 'I will find you and kill you tonight.' } },
   ]);
-
-  await reviews.add(dir, allowed!, {
-    decision: 'block',
-    categories: ['child_sexual_exploitation'],
-    note: '',
-  });
-  for (const out of ['apart.jsonl', 'apart.json']) {
-    expect(JSON.parse((await labels(out)).stdout)).toMatchObject([{ reviewed: 1, restricted: 1 }]);
-    const text = await readFile(join(cwd, out), 'utf8');
-    expect(text).toContain(flagged!.content_sha256!);
-    expect(text).not.toContain(allowed!.content_sha256!);
-    expect(text).not.toContain(harmless);
-  }
 });

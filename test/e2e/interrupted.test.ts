@@ -43,20 +43,6 @@ describe('an embedded run that is interrupted', () => {
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
   });
 
-  it('whose writer was paused while another took over, finishes once', async () => {
-    const { corpus: path, out } = await tables();
-    const paused = new Cli(['enqueue', path, '--out', out, '--quiet']);
-    const run = await progressed(paused, out, 3);
-    paused.kill('SIGSTOP');
-    expect(await guardsweep(['resume', run])).toMatchObject({ status: 0 });
-    paused.kill('SIGCONT');
-    const woken = await paused.finished();
-    expect(woken.status).toBe(1);
-    expect(woken.stderr).toMatch(/another process/);
-    expect(comparable(await outcomes(run))).toEqual(await undisturbed());
-    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
-  });
-
   it('with Ctrl-C drains, prints how to resume, and ends with 130', async () => {
     const { corpus: path, out } = await tables();
     const cli = new Cli(['enqueue', path, '--out', out]);

@@ -6,10 +6,12 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
-import { duckdb } from '../helpers/duckdb.ts';
+import { parquetFile } from '../helpers/duckdb.ts';
 import { writeMixedCorpus } from '../helpers/mixed-corpus.ts';
 import { ObjectStore } from '../helpers/object-store.ts';
 import { comparable, jsonLines, killedAt, onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+const TEXT = "CASE WHEN i % 5 = 0 THEN 'I will kill you' ELSE 'a fine day' END AS text";
 
 /** Runs `enqueue` over object storage; returns its run directory and outcomes. */
 async function judge(store: ObjectStore, ...sources: readonly string[]) {
@@ -27,7 +29,7 @@ describe('a run over object storage', () => {
     const folder = join(await temporaryFolder(), 'mixed');
     await writeMixedCorpus(folder, 150, 7);
     const store = await ObjectStore.start();
-    await writeParquet(join(folder, 'rows.parquet'));
+    await parquetFile(join(folder, 'rows.parquet'), `SELECT 'r' || i AS id, ${TEXT} FROM range(50) t(i)`);
     execFileSync('tar', ['-cf', join(folder, 'pack.tar'), '-C', folder, 'rows.parquet', 'manifest.csv']);
     await store.putFolder(folder, 'stored/mixed/');
     store.put('stored/mixed/', '');
@@ -181,9 +183,3 @@ describe('a run over object storage', () => {
     expect(await cli.finished()).toMatchObject({ status: 130, signal: null });
   });
 });
-
-async function writeParquet(path: string): Promise<void> {
-  const rows =
-    "SELECT 'r' || i AS id, CASE WHEN i % 5 = 0 THEN 'I will kill you' ELSE 'a fine day' END AS text";
-  await duckdb(`COPY (${rows} FROM range(50) t(i)) TO '${path}' (FORMAT parquet)`);
-}

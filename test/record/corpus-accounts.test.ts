@@ -4,7 +4,7 @@ import type { ShardResult } from '../../src/domain/shard.ts';
 import { finishRun } from '../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
-import { claim, finishedRun, newRun, problemOf, openPlan, signal, closingOf } from './run-fixture.ts';
+import { begunRun, claim, finishedRun, newRun, problemOf, openPlan, signal, closingOf } from './run-fixture.ts';
 import { planLine, resultOf, shardOf } from './shards.ts';
 import { change, readManifestJson, reseal } from './reseal.ts';
 
@@ -58,12 +58,10 @@ it('outcomes of other items than the plan names do not hold', async () => {
 });
 
 it('outcomes of the items that were fed in their stead hold', async () => {
-  const run = await newRun();
+  const { run, log, plan } = await begunRun();
   const [planned, fed] = [shardOf(0, [0]), shardOf(0, [0])];
   const instead = { ...fed, items: fed.items.map((item) => ({ ...item, id: 'as it is read now' })) };
   const { items_sha256: items } = planLine(instead);
-  const log = await claim(run);
-  const plan = await openPlan(run.dir, log);
   await plan.append([planLine(planned)]);
   await plan.change({ changed: 0, items_sha256: items });
   await plan.append([closingOf(run.record, 1, [resultOf(planned)])]);

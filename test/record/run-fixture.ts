@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { RunConfig, RunRecord } from '../../src/config/run-config.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { ShardResult } from '../../src/domain/shard.ts';
@@ -10,6 +10,7 @@ import type { Summary } from '../../src/record/summary/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
+import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import { createRun } from '../../src/runs/create-run.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
@@ -69,6 +70,20 @@ export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
   const { epoch, diskFull } = log;
   const assertCurrent = () => log.assertCurrent();
   return PlanWriter.open(join(dir, 'plan.jsonl'), { epoch, diskFull, assertCurrent });
+}
+
+/** A new run with its log and its plan. */
+export async function begunRun() {
+  const run = await newRun();
+  const log = await claim(run);
+  return { run, log, plan: await openPlan(run.dir, log) };
+}
+
+/** The right to feed a run, for the rest of the test. */
+export async function feeding(dir: string, fleet = true): Promise<FeedClaim> {
+  const claim = await FeedClaim.take(dir, { fleet });
+  onTestFinished(() => claim.release());
+  return claim;
 }
 
 /** The line that closes a pass of these shards, with its items by the source that they name. */

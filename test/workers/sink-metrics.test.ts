@@ -6,14 +6,13 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { sinkQueue } from '../../src/fleet/redis/fleet-queues.ts';
 import { FleetRuns } from '../../src/fleet/redis/fleet-runs.ts';
 import { setMarker } from '../../src/runs/control/control-files.ts';
-import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import { sinkMetrics } from '../../workers/sink-metrics.ts';
 import { sinkAtWork } from '../fleet/sink-at-work.ts';
 import { metricValues } from '../helpers/metrics.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
-import { claim, closingOf, newRun, openPlan, signal } from '../record/run-fixture.ts';
+import { begunRun, closingOf, feeding, signal } from '../record/run-fixture.ts';
 import { failed, planLine, resultOf, shardOf, verdict } from '../record/shards.ts';
 
 setMaxListeners(0, signal);
@@ -32,16 +31,12 @@ const SUMS = {
 /** A run that is planned to its end and fed, and a sink that is observed. */
 async function observedRun() {
   const link = await linkForTest(await redisForTest());
-  const run = await newRun();
+  const { run, log, plan } = await begunRun();
   const name = run.record.run;
-  const log = await claim(run);
-  const plan = await openPlan(run.dir, log);
   await plan.append([...RESULTS.map(({ shard }) => planLine(shard)), closingOf(run.record, 1, RESULTS)]);
   await plan.close();
   await log.close();
-  const feeder = await FeedClaim.take(run.dir, { fleet: true });
-  onTestFinished(() => feeder.release());
-  const { epoch } = feeder;
+  const { epoch } = await feeding(run.dir);
   await new FleetRuns(link).register({ run: name, dir: run.dir, epoch }, signal);
   const { metrics, observer } = sinkMetrics();
   const sink = sinkAtWork(link, dirname(run.dir), { observer });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
-import { newRun, signal } from '../../record/run-fixture.ts';
+import { feeding, newRun, signal } from '../../record/run-fixture.ts';
 import { resultOf, shardOf } from '../../record/shards.ts';
 
 setMaxListeners(0, signal);
@@ -52,8 +52,7 @@ async function leftRun(link: RedisLink) {
 /** A run that a feeder of a fleet holds for the rest of the test; `register` announces it. */
 async function fedRun(link: RedisLink, options: { readonly name?: string } = {}) {
   const { dir, record } = await newRun(options);
-  const claim = await FeedClaim.take(dir, { fleet: true });
-  onTestFinished(() => claim.release());
+  const claim = await feeding(dir);
   const runs = new FleetRuns(link);
   const register = () => runs.register({ run: record.run, dir, epoch: claim.epoch }, signal);
   return { dir, record, claim, runs, register };
@@ -65,8 +64,7 @@ it('nothing of a run stays in Redis that a single process went on with', async (
   sinkAtWork(link, dirname(run.dir));
   await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
   expect(await runs.isRegistered(name, signal)).toBe(true);
-  const local = await FeedClaim.take(run.dir, { fleet: false });
-  onTestFinished(() => local.release());
+  await feeding(run.dir, false);
   await isSwept();
   expect(await link.redis.llen(link.key('shards-text', 'wait'))).toBe(0);
 });
@@ -87,8 +85,7 @@ it('a run that is still fed, or waits to be, keeps what it has in Redis', async 
   const before = (await left()).length;
   expect(before).toBeGreaterThan(6);
   sinkAtWork(link, dirname(run.dir));
-  const later = await FeedClaim.take(run.dir, { fleet: true });
-  onTestFinished(() => later.release());
+  await feeding(run.dir);
   await new Promise((resolve) => setTimeout(resolve, 2000));
   expect((await left()).filter((key) => key.includes('shards-text'))).toHaveLength(2);
 });
@@ -106,15 +103,14 @@ it('nothing of a run stays in Redis that nobody has fed for long, wherever its d
 it('an end that an earlier feeder asked for is no business of the one that feeds now', async () => {
   const link = await linkForTest(await redisForTest());
   const { run, name, runs } = await leftRun(link);
-  const feeder = await FeedClaim.take(run.dir, { fleet: true });
-  onTestFinished(() => feeder.release());
-  await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
+  const { epoch } = await feeding(run.dir);
+  await runs.register({ run: name, dir: run.dir, epoch }, signal);
   const results = sinkQueue(link, name);
-  const earlier = { run: name, record: recordSha256(run.record), epoch: feeder.epoch - 1 };
+  const earlier = { run: name, record: recordSha256(run.record), epoch: epoch - 1 };
   await results.put({ kind: 'finish', ...earlier, pass: 1 }, signal);
   sinkAtWork(link, dirname(run.dir));
   await settled(async () => !(await results.has(finishJobId(name, 1, earlier.epoch), signal)));
-  expect(await runs.takeProblem(name, feeder.epoch, signal)).toBeNull();
+  expect(await runs.takeProblem(name, epoch, signal)).toBeNull();
   await results.close();
 });
 

@@ -20,7 +20,7 @@ import { outcomes } from '../../helpers/run-directory.ts';
 import { settled } from '../../helpers/settled.ts';
 import { forger } from '../../queue/redis/shards-at-work.ts';
 import { sinkAtWork } from '../sink-at-work.ts';
-import { claim, closingOf, newRun, openPlan, signal } from '../../record/run-fixture.ts';
+import { claim, closingOf, feeding, newRun, openPlan, signal } from '../../record/run-fixture.ts';
 import {
   DECLARED,
   fingerprint,
@@ -47,8 +47,7 @@ async function fedRun(
   const name = run.record.run;
   const earlier = await FeedClaim.take(run.dir, { fleet: true });
   await earlier.release();
-  const feeder = await FeedClaim.take(run.dir, { fleet: true });
-  onTestFinished(() => feeder.release());
+  const { epoch, key } = await feeding(run.dir);
   const log = await claim(run);
   const plan = await openPlan(run.dir, log);
   const genuine = SHARDS.map((shard) => resultOf(shard));
@@ -56,7 +55,7 @@ async function fedRun(
   await plan.close();
   await log.close();
   const runs = new FleetRuns(link);
-  await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
+  await runs.register({ run: name, dir: run.dir, epoch }, signal);
 
   const dropped: string[] = [];
   const committed: Lane[] = [];
@@ -72,7 +71,6 @@ async function fedRun(
   onTestFinished(() => results.close());
   const add = forger(link, `results-${name}`);
   const record = recordSha256(run.record);
-  const { epoch, key } = feeder;
   const of = { run: name, record, epoch };
   const job = (result: ShardResult, more: Partial<ResultJob> = {}): ResultJob => {
     return { kind: 'result', ...of, settledMark: null, result, ...more };

@@ -1,20 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { commitsName } from '../../../src/files/run-files.ts';
 import { PlanTail } from '../../../src/ingest/plan/plan-tail.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
-import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { readRunState, RunWatch } from '../../../src/fleet/status/run-status.ts';
-import { claim, closingOf, newRun, openPlan, signal } from '../../record/run-fixture.ts';
+import { begunRun, claim, closingOf, feeding, newRun, openPlan, signal } from '../../record/run-fixture.ts';
 import { failed, planLine, resultOf, shardOf } from '../../record/shards.ts';
-
-async function feeding(dir: string, fleet = false): Promise<FeedClaim> {
-  const feeder = await FeedClaim.take(dir, { fleet });
-  onTestFinished(() => feeder.release());
-  return feeder;
-}
 
 describe('where a run stands', () => {
   it('is counted exactly, pass by pass, to its end', async () => {
@@ -24,7 +17,7 @@ describe('where a run stands', () => {
     const nothing = { planned: 0, shards: { planned: 0 } };
     expect(await look()).toMatchObject({ state: 'stopped', stuck: 'no feeder: resume the run', ...nothing });
 
-    const feeder = await feeding(run.dir);
+    const feeder = await feeding(run.dir, false);
     const log = await claim(run);
     const plan = await openPlan(run.dir, log);
     const shards = [[0, 1, 2], [3, 4], [5]].map((seqs, shard) => shardOf(shard, seqs));
@@ -59,9 +52,7 @@ describe('where a run stands', () => {
   });
 
   it('is not said to be finished before all of it is counted, even if it ends during the look', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    const plan = await openPlan(run.dir, log);
+    const { run, log, plan } = await begunRun();
     const shard = shardOf(0, [0, 1]);
     const results = [resultOf(shard)];
     const watch = await RunWatch.open(run.dir, signal);
@@ -80,9 +71,7 @@ describe('where a run stands', () => {
   });
 
   it('names the first line of the log that is damaged, whenever it is looked at', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    const plan = await openPlan(run.dir, log);
+    const { run, log, plan } = await begunRun();
     const shards = [0, 1, 2].map((shard) => shardOf(shard, [shard]));
     await plan.append(shards.map(planLine));
     const watch = await RunWatch.open(run.dir, signal);
@@ -102,7 +91,7 @@ describe('where a run stands', () => {
   it('names the state that the marker files and the feeder leave', async () => {
     const { dir } = await newRun();
     expect(await readRunState(dir, signal)).toBe('stopped');
-    await feeding(dir);
+    await feeding(dir, false);
     expect(await readRunState(dir, signal)).toBe('running');
     await setMarker(dir, 'paused');
     expect(await readRunState(dir, signal)).toBe('paused');

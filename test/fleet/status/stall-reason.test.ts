@@ -2,11 +2,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Lease } from '../../../src/fleet/redis/lease.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { Presence } from '../../../src/fleet/redis/presence.ts';
-import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
 import { RunWatch } from '../../../src/fleet/status/run-status.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
-import { claim, newRun, openPlan, signal } from '../../record/run-fixture.ts';
+import { begunRun, feeding, signal } from '../../record/run-fixture.ts';
 import { planLine, resultOf, shardOf } from '../../record/shards.ts';
 
 /** Announces a worker as one does itself; gives the function that ends it. */
@@ -20,17 +19,14 @@ async function announce(link: RedisLink, id: string, lanes: string[], states: st
 
 it('a run that is fed says what it lacks, one thing after the other, and which shard is the oldest', async () => {
   const link = await linkForTest(await redisForTest());
-  const run = await newRun();
-  const log = await claim(run);
-  const plan = await openPlan(run.dir, log);
+  const { run, log, plan } = await begunRun();
   onTestFinished(async () => void (await Promise.all([log.close(), plan.close()])));
   await plan.append([planLine(shardOf(0, [0])), planLine(shardOf(1, [0], { lane: 'chat' }))]);
   const watch = await RunWatch.open(run.dir, signal);
   const stuck = async () => (await watch.look(link, signal)).stuck;
 
   expect(await stuck()).toBe('no feeder: resume the run');
-  const feeder = await FeedClaim.take(run.dir, { fleet: true });
-  onTestFinished(() => feeder.release());
+  await feeding(run.dir);
   expect(await stuck()).toBe('waiting for a worker (guardsweep worker)');
   await announce(link, 'texts', ['text'], ['ready']);
   expect(await stuck()).toBe('waiting for a sink (guardsweep sink)');

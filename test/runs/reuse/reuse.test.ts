@@ -96,7 +96,8 @@ describe('a second run', () => {
     const { folder, scan } = await siteWith('one', 'two');
     await writeFile(join(folder, 'strict.yaml'), 'thresholds: { default: { review: 0, block: 0 } }\n');
     await scan();
-    expect((await scan({ longAudio: 'truncate' })).taken).toEqual(['one', 'two']);
+    for (const other of [{ longAudio: 'truncate' }, { videoInterval: '3' }, { videoFrames: '2' }])
+      expect((await scan(other)).taken).toEqual(['one', 'two']);
     const strict = await scan({ policy: 'strict.yaml' });
     expect(strict.taken).toEqual([]);
     expect(strict.summary).toMatchObject({ reused: 2, by_decision: { block: 2 } });
