@@ -5,21 +5,13 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
+import { writeMixedCorpus } from '../helpers/mixed-corpus.ts';
 import { ObjectStore } from '../helpers/object-store.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, progressed, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
-interface Setup {
-  readonly fleet: Fleet;
-  readonly folder: string;
-  readonly corpus: MixedCorpus;
-  readonly address: string;
-  readonly chosen: number;
-}
-
-async function setup(files: number, env: NodeJS.ProcessEnv = {}): Promise<Setup> {
+async function setup(files: number, env: NodeJS.ProcessEnv = {}) {
   const chosen = seed();
   const redis = await redisForTest();
   const folder = await temporaryFolder();
@@ -29,6 +21,8 @@ async function setup(files: number, env: NodeJS.ProcessEnv = {}): Promise<Setup>
   const { address } = await syntheticGuard();
   return { fleet: new Fleet({ redis, out, guards: [address], env }), folder, corpus, address, chosen };
 }
+
+type Setup = Awaited<ReturnType<typeof setup>>;
 
 async function expectUndisturbed(run: string, { corpus, folder, address }: Setup): Promise<void> {
   const out = join(folder, 'undisturbed');

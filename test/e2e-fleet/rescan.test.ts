@@ -6,7 +6,7 @@ import { findRestriction } from '../../src/domain/restriction/restriction.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { guardsweep, temporaryFolder, writeFiles } from '../helpers/cli.ts';
+import { type Finished, guardsweep, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
@@ -39,9 +39,7 @@ async function scannedFolder() {
   const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address], lock: '60s' });
   fleet.worker();
   fleet.sink();
-  const scan = async (flags: readonly string[] = []): Promise<Scan> => {
-    judged = 0;
-    const done = await fleet.enqueue(corpus, ['--json', '--no-report', ...flags]).finished();
+  const scanned = async (done: Finished): Promise<Scan> => {
     expectStatus(done, 0);
     const summary = JSON.parse(done.stdout) as Summary;
     expect(await verifyRun(summary.dir, {})).toMatchObject({ ok: true });
@@ -50,13 +48,14 @@ async function scannedFolder() {
     for (const { fingerprint } of lines) models.set(fingerprint, (models.get(fingerprint) ?? 0) + 1);
     return { summary, lines, judged, models };
   };
+  const scan = async (flags: readonly string[] = []): Promise<Scan> => {
+    judged = 0;
+    return scanned(await fleet.enqueue(corpus, ['--json', '--no-report', ...flags]).finished());
+  };
   /** The same in one process. */
   const alone = async (): Promise<Scan> => {
     judged = 0;
-    const done = await guardsweep(['enqueue', corpus, '--out', out, '--guard', guard.address, '--json']);
-    expectStatus(done, 0);
-    const summary = JSON.parse(done.stdout) as Summary;
-    return { summary, lines: await outcomes(summary.dir), judged, models: new Map() };
+    return scanned(await guardsweep(['enqueue', corpus, '--out', out, '--guard', guard.address, '--json']));
   };
   return { guard, folder, corpus, scan, alone };
 }

@@ -6,6 +6,7 @@ import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/s
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { promptItem } from '../../helpers/items.ts';
+import { wordsOf } from '../../helpers/judged-run.ts';
 import { judgement, textModerator } from '../../helpers/moderation.ts';
 
 const ITEMS = 100;
@@ -17,10 +18,6 @@ const shard: DeliveredShard = { judging: DEFAULT_JUDGING, shard: 0, pass: 1, lan
 
 const harmless = judgement(0, { fingerprint: null });
 
-function textOf(request: GuardRequest): string {
-  return request.requestType === 'prompt' && request.modality === 'text' ? request.text : '';
-}
-
 /** What a worker asks its guard for, by seq. */
 type Ask = (seqs: readonly number[], die: () => Promise<never>) => Promise<void>;
 
@@ -28,7 +25,7 @@ function moderatorOf(ask: Ask, die: () => void = () => {}): ShardModerator {
   const judge: Judge = {
     judge: async (requests: readonly GuardRequest[]) => {
       // What is not a number is not an item of the shard: it only shows that a guard is ready.
-      const seqs = requests.map(textOf).map(Number).filter(Number.isInteger);
+      const seqs = requests.map(wordsOf).map(Number).filter(Number.isInteger);
       await ask(seqs, () => (die(), new Promise<never>(() => {})));
       return requests.map(() => harmless);
     },
