@@ -73,8 +73,9 @@ const configuration = join(root, 'eslint.config.js');
 const { ROOMS } = (await import(configuration)) as { readonly ROOMS: readonly string[] };
 
 it('the linter and the architecture page have every room, in the same order', () => {
-  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect([...ROOMS].sort()).toEqual(folders.map(({ name }) => name).sort());
+  const entries = readdirSync(join(root, 'src'), { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  expect([...ROOMS].sort()).toEqual(folders.sort());
   const [table] = /\| room [^]*?\n\n/.exec(read('docs/architecture.md'))!;
   expect([...table.matchAll(/^\| `([a-z-]+)`/gm)].map(([, room]) => room)).toEqual(ROOMS);
 });

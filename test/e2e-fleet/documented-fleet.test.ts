@@ -62,7 +62,8 @@ it('the scheduler of docs/operations.md starts the job files of the repository',
   const { url } = await redisForTest();
   const [block, ...more] = shellBlocks('docs/operations.md');
   expect(more).toEqual([]);
-  const fleet = [`export REDIS_URL=${url}`, 'guardsweep worker --guard embedded:', 'guardsweep sink --root runs'];
+  const worker = 'guardsweep worker --guard embedded:';
+  const fleet = [`export REDIS_URL=${url}`, worker, 'guardsweep sink --root runs'];
   const output = await typedIn(url, [...fleet, ...typedLines(block!)], 'nightly-rescan', signal);
   expect(output).toMatch(/nightly-rescan: 0 2 \* \* \* \(Europe\/London\), next \S+Z\n {2}no run yet/);
   expect(output).toMatch(/verified: \d+ items/);

@@ -8,7 +8,14 @@ import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { writeMixedCorpus } from '../helpers/mixed-corpus.ts';
 import { ObjectStore } from '../helpers/object-store.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
-import { committedShards, comparable, onlyRun, outcomes, progressed, until } from '../helpers/run-directory.ts';
+import {
+  committedShards,
+  comparable,
+  onlyRun,
+  outcomes,
+  progressed,
+  until,
+} from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 async function setup(files: number, env: NodeJS.ProcessEnv = {}) {

@@ -43,11 +43,11 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
   ],
   [
     'b/records.jsonl',
-    `${jsonl({ id: 'r1', text: text('jsonl') })}{"text": "${text('cut')}\n${jsonl(
-      { id: 'r3', text: { nested: text('object') } },
-      text('a string'),
-      { id: 'r5', text: '' },
-    )}`,
+    [
+      jsonl({ id: 'r1', text: text('jsonl') }),
+      `{"text": "${text('cut')}\n`,
+      jsonl({ id: 'r3', text: { nested: text('object') } }, text('a string'), { id: 'r5', text: '' }),
+    ].join(''),
     'ok MALFORMED_ROW ok ok EMPTY_CONTENT',
   ],
   ['b/records.jsonl.gz', gzipSync(jsonl({ text: text('gz') }, { text: text('gz 2') })), 'ok ok'],

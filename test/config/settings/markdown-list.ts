@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 /** The text of a file of the project. */
 export const projectFile = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
 
-/** Expects that a file of the project holds a text, laid out as all files are. `npx vitest run TEST -u` writes it. */
+/** Expects that a file of the project holds a text, laid out as all files are. `vitest run TEST -u` writes it. */
 export async function expectFile(path: string, text: string): Promise<void> {
   const filepath = join(ROOT, path);
   const style = await resolveConfig(join(ROOT, 'package.json'));

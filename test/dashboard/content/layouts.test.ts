@@ -6,6 +6,7 @@ import type { Turn } from '../../../src/domain/request.ts';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { serveDashboard } from '../../helpers/dashboard.ts';
+import { jsonl } from '../../helpers/documents.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
 
