@@ -4,7 +4,7 @@ import type { ShardResult } from '../../src/domain/shard.ts';
 import { finishRun } from '../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
-import { begunRun, claim, finishedRun, newRun, problemOf, openPlan, signal, closingOf } from './run-fixture.ts';
+import { begunRun, closingOf, finishedRun, problemOf, signal } from './run-fixture.ts';
 import { planLine, resultOf, shardOf } from './shards.ts';
 import { change, readManifestJson, reseal } from './reseal.ts';
 
@@ -29,9 +29,7 @@ describe('the accounts of the sources', () => {
   });
 
   it.each(['b.csv', 'empty.csv', 'none.csv'])('do not verify with an item that names %s', async (path) => {
-    const run = await newRun({ sources: SOURCES });
-    const log = await claim(run);
-    const plan = await openPlan(run.dir, log);
+    const { run, log, plan } = await begunRun({ sources: SOURCES });
     const shards = results(path);
     await plan.append(shards.map(({ shard }) => planLine(shard)));
     await plan.append([{ closed: true, pass: 1, shards: 2, items: 5, items_by_source: [3, 0, 2] }]);

@@ -73,8 +73,8 @@ export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
 }
 
 /** A new run with its log and its plan. */
-export async function begunRun() {
-  const run = await newRun();
+export async function begunRun(options: RunOptions = {}) {
+  const run = await newRun(options);
   const log = await claim(run);
   return { run, log, plan: await openPlan(run.dir, log) };
 }
