@@ -23,7 +23,7 @@ import { packJob, unpackJob } from '../../../src/fleet/jobs/pack-job.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { sinkJobCodec, type ResultJob } from '../../../src/fleet/jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
-import { conversation } from '../../helpers/guards/guard-pool.ts';
+import { conversation } from '../../helpers/guards/requests.ts';
 import { judgedItem, knownItem, settledItem } from '../../helpers/items.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 
