@@ -7,6 +7,4 @@ export const chromiumProgram = (): string =>
   debianProgram(NAMES, { versionFlag: '--version', package: 'chromium' });
 
 /** Once, before tests run side by side: two of them must not install it at the same time. */
-export default function setup(): void {
-  chromiumProgram();
-}
+export default (): void => void chromiumProgram();

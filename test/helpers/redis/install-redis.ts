@@ -5,6 +5,4 @@ export const redisBinary = (): string =>
   debianProgram(['redis-server', 'valkey-server'], { versionFlag: '--version', package: 'redis-server' });
 
 /** Once, before tests run side by side: two of them must not install it at the same time. */
-export default function setup(): void {
-  redisBinary();
-}
+export default (): void => void redisBinary();
