@@ -89,7 +89,7 @@ export class CsvReader implements RecordReader {
     this.#endsWithCr = dialect.lineBreak === '\r';
     this.#isSkippingLine = dialect.namesDelimiter;
     this.#framer = new RowFramer(dialect);
-    this.#strays = new StrayQuotes(dialect, limit);
+    this.#strays = new StrayQuotes(dialect);
     this.#framer.begin(MAX_COLUMNS);
   }
 

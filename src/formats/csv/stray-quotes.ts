@@ -6,8 +6,8 @@ const SPACE = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Limit on rescanned bytes, as a multiple of the bytes before them plus the row limit. Keeps reading linear. */
-const MAX_RESCANS = 4;
+/** Limit on rescanned bytes, as a multiple of the bytes scanned so far. Keeps reading linear. */
+const MAX_RESCANS = 8;
 
 /**
  * Distinguishes rows joined by a stray quote from a cell with several lines, and limits rescanning because of such
@@ -16,14 +16,11 @@ const MAX_RESCANS = 4;
 export class StrayQuotes {
   readonly #dialect: CsvDialect;
   readonly #probe: RowFramer;
-  readonly #limit: number;
   #rescanned = 0;
   #linewiseUntil = 0;
 
-  /** `limit` is the maximum number of bytes in a row. */
-  constructor(dialect: CsvDialect, limit: number) {
+  constructor(dialect: CsvDialect) {
     this.#dialect = dialect;
-    this.#limit = limit;
     this.#probe = new RowFramer(dialect);
   }
 
@@ -35,8 +32,7 @@ export class StrayQuotes {
   /** Records that the bytes from `offset` to `reached` will be rescanned. */
   goBack(offset: number, reached: number): void {
     this.#rescanned += reached - offset;
-    if (this.#rescanned > MAX_RESCANS * (offset + this.#limit))
-      this.#linewiseUntil = Math.max(this.#linewiseUntil, reached);
+    if (this.#rescanned > MAX_RESCANS * reached) this.#linewiseUntil = Math.max(this.#linewiseUntil, reached);
   }
 
   /** Whether the first of the lines is a complete row of a table with several columns, judging by its cells. */
