@@ -56,9 +56,7 @@ const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
   // The turns of one conversation share it.
   fc
     .array(turn, { minLength: 1, maxLength: 6 })
-    .map((messages) =>
-      messages.map((_, index) => conversation(messages, { turns: index + 1, of: 0 })),
-    ),
+    .map((messages) => messages.map((_, index) => conversation(messages, { turns: index + 1, of: 0 }))),
 );
 
 const roleCount = fc.tuple(fc.constantFrom(...ORIGINAL_ROLES), fc.integer({ min: 1, max: 9 }));
