@@ -94,7 +94,7 @@ export class TestClient {
         responseDeserialize,
         request,
         metadata,
-        { deadline: Date.now() + (options.deadlineMs ?? 60_000) },
+        { deadline: Date.now() + (options.deadlineMs ?? 240_000) },
         (error: ServiceError | null, response?: unknown) =>
           error === null ? resolve(response as T) : reject(error),
       );
