@@ -68,6 +68,9 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 /** Precision of the timeouts; with Node's default of 30 s they would fire up to 30 s late. */
 const TIMEOUT_CHECK_MS = 1000;
 
+/** How long an idle connection is kept. Load balancers keep theirs for 60 s, and must be the first to close. */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Starts an HTTP server on one address. Failure('usage') when the port cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { what, host = LOOPBACK_HOST, port, token, limits, beside = null } = options;
@@ -78,6 +81,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   };
   let closing = false;

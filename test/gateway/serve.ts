@@ -41,10 +41,7 @@ export interface Reply {
 
 /** Sends a request and reads its JSON reply. */
 export async function send(url: string, init: RequestInit = {}): Promise<Reply> {
-  const headers = new Headers(init.headers);
-  // Server and client share this process: after a pause of seconds, a kept connection may be closed as it is used.
-  headers.set('connection', 'close');
-  const response = await fetch(url, { ...init, headers });
+  const response = await fetch(url, init);
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }

@@ -103,8 +103,7 @@ export async function openSession(origin: string, token: string): Promise<OpenSe
   const { cookie, pageKey } = await logIn(origin, token);
   const fetchLoggedIn: ServedDashboard['fetch'] = (path, { method = 'GET', body } = {}) => {
     const changing = { 'content-type': 'application/json', 'x-page-key': pageKey };
-    // Server and client share this process: after a pause of seconds, a kept connection may be closed as it is used.
-    const headers = { cookie, origin, connection: 'close', ...(method === 'GET' ? {} : changing) };
+    const headers = { cookie, origin, ...(method === 'GET' ? {} : changing) };
     return fetch(origin + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
   };
   const json = async <T>(path: string, body?: unknown): Promise<T> => {

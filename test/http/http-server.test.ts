@@ -32,6 +32,11 @@ it('listening, on loopback by default, on a port that is taken is wrong usage', 
   await expect(second).rejects.toThrow(Failure);
 });
 
+it('keeps an idle connection for longer than a load balancer does, which is 60 s', async () => {
+  const { origin } = await started();
+  expect((await fetch(origin)).headers.get('keep-alive')).toBe('timeout=75');
+});
+
 describe('the Host header', () => {
   it('names this machine on loopback', async () => {
     const { port } = await started();
