@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GuardServer } from '../../../src/guard-server/server.ts';
 import { promptInputs } from '../../helpers/guards/guard-client.ts';
 import { guardForTest } from '../../helpers/guards/shared-guard.ts';
@@ -25,10 +24,13 @@ describe('a body of more than 64 MiB', () => {
   it('is refused by its declared length (C-812)', async () => {
     const { hostname, port } = new URL((await server()).httpAddress!);
     const socket = connect(Number(port), hostname);
-    onTestFinished(() => void socket.destroy());
     const length = 64 * MIB + 1;
     socket.write(`POST ${INFER} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${length}\r\n\r\n`);
-    const reply = await text(socket);
+    let reply = '';
+    for await (const bytes of socket) {
+      reply += String(bytes);
+      if (reply.endsWith('}')) break; // and hangs up: the server would wait for the body
+    }
     expect(reply).toMatch(/^HTTP\/1\.1 413 [^]*connection: close/);
     expect(reply).toMatch(/\{"error":"the body has more than 67108864 bytes"\}$/);
   });
