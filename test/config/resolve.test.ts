@@ -48,6 +48,7 @@ describe('a run’s configuration', () => {
     expect(await resolved({ cwd })).toEqual({
       ...usual,
       name: 'a',
+      output: { ...usual.output, formats: ['jsonl', 'csv'] },
       guards: ['embedded:'],
       policy: { thresholds: null, allowFlagged: false, allowPartial: false },
       reuse: true,

@@ -34,7 +34,7 @@ export function runConfig(
     guards: ['grpc://127.0.0.1:8001'],
     expectFingerprint: null,
     policy: DEFAULT_POLICY,
-    output: { dir, formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false },
+    output: { dir, formats: ['jsonl'], csvSeparator: ',', includeContent: false },
     store: `${dir}/.store`,
     reuse: false,
     trial: null,

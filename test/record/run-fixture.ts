@@ -20,7 +20,6 @@ export const signal = new AbortController().signal;
 
 interface RunOptions {
   readonly policy?: Policy;
-  readonly formats?: RunConfig['output']['formats'];
   readonly output?: Partial<RunConfig['output']>;
   /** Names of the source files. */
   readonly sources?: readonly string[];
@@ -31,11 +30,14 @@ interface RunOptions {
   readonly name?: string;
 }
 
+/** For runs with flagged.csv, flagged.xlsx and verdicts.csv, which take most of the time of a small run. */
+export const WITH_TABLES: RunOptions = { output: { formats: ['jsonl', 'csv'] } };
+
 /** Makes a run directory in a new temporary folder, as it is after creation. */
 export async function newRun(options: RunOptions = {}): Promise<TestRun> {
   const folder = await temporaryFolder();
   const run = `20261121T020000Z-${options.name ?? 'test'}-ab12`;
-  const { sources: names = ['corpus.csv'], formats = ['jsonl', 'csv'], maxWaitMs = 1000 } = options;
+  const { sources: names = ['corpus.csv'], maxWaitMs = 1000 } = options;
   const { expectFingerprint = null, policy = DEFAULT_POLICY } = options;
   const state = { bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0, sidecar: null, manifest: null };
   const sources = names.map((path, source) => {
@@ -43,7 +45,7 @@ export async function newRun(options: RunOptions = {}): Promise<TestRun> {
   });
   const corpora = names.map((name) => corpusAt(join(folder, name), { given: name }));
   const config = runConfig(folder, corpora, { expectFingerprint, policy, maxWaitMs });
-  const output = { ...config.output, formats, ...options.output };
+  const output = { ...config.output, ...options.output };
   const { record } = await createRun({ ...config, output }, sources, {
     now: new Date('2026-11-21T02:00:00.000Z'),
     toolVersion: '0.0.0',

@@ -136,7 +136,7 @@ describe('a run directory', () => {
 
   it('that lost any of its final files is made whole by resume, from the log', async () => {
     const run = await finishedRun();
-    const names = ['verdicts.jsonl', 'flagged.csv', 'summary.json', 'manifest.json', 'manifest.sha256'];
+    const names = ['verdicts.jsonl', 'verdicts.parquet', 'summary.json', 'manifest.json', 'manifest.sha256'];
     for (const name of names) {
       await rm(join(run.dir, name));
       expect(await finishedSummary(run.dir), name).toBeNull();

@@ -9,7 +9,16 @@ import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { promptItem, settledItem } from '../helpers/items.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
-import { claim, finishedRun, finishPass, newRun, problemOf, signal, work } from '../record/run-fixture.ts';
+import {
+  claim,
+  finishedRun,
+  finishPass,
+  newRun,
+  problemOf,
+  signal,
+  WITH_TABLES,
+  work,
+} from '../record/run-fixture.ts';
 import { FINGERPRINT, failed, resultOf, shardOf, verdict } from '../record/shards.ts';
 
 describe('finishing a run', () => {
@@ -123,7 +132,7 @@ describe('finishing a run', () => {
 });
 
 it('tables for spreadsheets are split below the rows a spreadsheet takes, and files of an earlier pass that are too many go', async () => {
-  const run = await newRun();
+  const run = await newRun(WITH_TABLES);
   const log = await claim(run);
   const shard = shardOf(0, [0, 1, 2, 3, 4]);
   await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);

@@ -10,7 +10,7 @@ import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { jsonl } from '../helpers/documents.ts';
 import { duckdb } from '../helpers/duckdb.ts';
-import { finishedRun } from '../record/run-fixture.ts';
+import { finishedRun, WITH_TABLES } from '../record/run-fixture.ts';
 import { FINGERPRINT, failed, resultOf, shardOf, verdict } from '../record/shards.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { runOver, go, judge } from '../runs/small-run.ts';
@@ -18,7 +18,7 @@ import { runOver, go, judge } from '../runs/small-run.ts';
 it('writes verdicts.parquet with the same types whatever it holds, and verify renders it again', async () => {
   const shard = shardOf(0, [0, 1, 2]);
   const judged = resultOf(shard, (item) => (item.seq === 2 ? failed('TIMEOUT') : verdict(item)));
-  const { dir, summary } = await finishedRun([judged], { formats: ['jsonl', 'parquet'] });
+  const { dir, summary } = await finishedRun([judged], { output: { formats: ['jsonl', 'parquet'] } });
   const path = join(dir, 'verdicts.parquet');
   expect(summary.files).toContain('verdicts.parquet');
   expect(existsSync(join(dir, 'verdicts.csv'))).toBe(false);
@@ -47,7 +47,7 @@ it('writes verdicts.parquet with the same types whatever it holds, and verify re
   expect(types).toContainEqual({ column_name: 'suicide_self_harm', column_type: 'DOUBLE' });
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
 
-  const empty = await finishedRun([], { formats: ['jsonl', 'parquet'] });
+  const empty = await finishedRun([], { output: { formats: ['jsonl', 'parquet'] } });
   const none = join(empty.dir, 'verdicts.parquet');
   expect(await duckdb(`select column_name, column_type from (describe from '${none}')`)).toEqual(types);
   expect(await duckdb(`select count(*)::int as n from '${none}'`)).toEqual([{ n: 0 }]);
@@ -67,7 +67,10 @@ it('lists what may show children in sexual contexts apart, and not among the fla
     (item) => verdict(item, { flagged: false }),
   ];
   const shard = shardOf(0, [0, 1, 2, 3, 4]);
-  const { dir, summary } = await finishedRun([resultOf(shard, (item) => kinds[item.seq]!(item))]);
+  const { dir, summary } = await finishedRun(
+    [resultOf(shard, (item) => kinds[item.seq]!(item))],
+    WITH_TABLES,
+  );
   expect(await readFile(join(dir, 'restricted.csv'), 'utf8')).toBe(
     '\ufeffseq,path,row,line,id,part,turn,decision,category,file_sha256\r\n' +
       '0,corpus.csv,1,1,corpus.csv#1,,,block,child_sexual_exploitation,\r\n' +

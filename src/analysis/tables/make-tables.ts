@@ -132,15 +132,17 @@ class Tables {
   ): Promise<void> {
     this.#rows.set(file.name, rows);
     const separator = this.#input.config.output.csvSeparator;
-    const cells = columns.map(({ value, type }) => {
-      const cell = { text: `cell(${value})`, number: `plain(${value})`, plain: value }[type];
+    // Macros repeat their argument, so each value is computed first, and named.
+    const values = columns.map(({ value }, at) => `${value} AS v${at}`);
+    const cells = columns.map(({ type }, at) => {
+      const cell = { text: `cell(v${at})`, number: `plain(v${at})`, plain: `v${at}` }[type];
       return `coalesce(${cell}, '')`;
     });
     const head = `\ufeff${columns.map((column) => column.name).join(separator)}\r`;
     // Compiling the patterns of all cells takes longer than everything else for a file without rows.
     const line = rows === 0 ? `''` : `concat_ws('${separator}', ${cells.join(', ')}) || chr(13)`;
     const copy = `
-      COPY (SELECT ${line} AS "${head}" FROM ${from})
+      COPY (SELECT ${line} AS "${head}" FROM (SELECT ${values.join(', ')} FROM ${from}))
       TO ${sqlText(file.temporary)} (FORMAT csv, HEADER true, QUOTE '', ESCAPE '', USE_TMP_FILE false)`;
     await file.fill(() => this.#run(copy));
     await file.complete();

@@ -7,7 +7,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { finishedRun } from '../../record/run-fixture.ts';
+import { finishedRun, WITH_TABLES } from '../../record/run-fixture.ts';
 import { resultOf, shardOf, verdict } from '../../record/shards.ts';
 import { notJudgedInBrief } from '../../../src/domain/words/not-judged.ts';
 import { finishedSummary } from '../../../src/record/summary/finished-summary.ts';
@@ -37,6 +37,7 @@ it('flagged.csv is in order of severity, and says in words what was flagged and 
   ] as const;
   const shard = shardOf(0, [0, 1, 2, 3, 4, 5]);
   const { dir, summary } = await finishedRun([resultOf(shard, flagging(given))], {
+    ...WITH_TABLES,
     policy: { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3, block: 0.8 } } },
   });
   const table = await readFile(join(dir, 'flagged.csv'));
@@ -73,7 +74,7 @@ it('not-judged.csv says by cause and kind of file what was not judged, and what 
     'uploads/f.txt': '',
   });
   const config = runConfig(join(folder, 'runs'), [corpusAt(join(folder, 'uploads'))]);
-  const run = await createdFrom({ ...config, output: { ...config.output, formats: ['jsonl'] } });
+  const run = await createdFrom(config);
   await go(run, judge({ refuse: (each) => (JSON.stringify(each).includes('late') ? 'TIMEOUT' : null) }));
   const table = await readFile(join(run.dir, 'not-judged.csv'));
   const [head, ...rows]: string[][] = parse(table, { bom: true });

@@ -17,7 +17,7 @@ export async function tablesOf(
   const verdicts = join(folder, 'verdicts.jsonl');
   await writeFile(verdicts, jsonl(...lines));
   const { sources, policy, output: usual } = runConfig('', []);
-  const config = { sources, policy, output: { ...usual, ...output } };
+  const config = { sources, policy, output: { ...usual, formats: ['jsonl', 'csv'] as const, ...output } };
   const foreign = [...new Set(lines.flatMap((line) => listForeignCategories(line.subcategory_scores)))];
   const rows = await makeTables({
     config,

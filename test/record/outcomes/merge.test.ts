@@ -74,7 +74,7 @@ it('outcomes are in corpus order and add up, whatever the lanes, passes, errors 
       fc.array(fc.tuple(fc.nat(29), plan), { maxLength: 6 }),
       fc.record({ size: fc.integer({ min: 1, max: 5 }), left: fc.nat() }),
       async (items, again, { size, left }) => {
-        const run = await newRun({ formats: ['jsonl'] });
+        const run = await newRun();
         const plans = new Map(items.entries());
         const first = shardsOf(plans, { size, pass: 1, first: 0 });
         const last = left % first.length;

@@ -16,7 +16,7 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { conversation, prompt, response } from '../../helpers/guards/requests.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
-import { finishedRun, signal } from '../run-fixture.ts';
+import { finishedRun, signal, WITH_TABLES } from '../run-fixture.ts';
 import { resultOf, shardOf, verdict } from '../shards.ts';
 
 /** Judges every item with these flags of categories, those without any as not flagged. */
@@ -40,8 +40,9 @@ const FORGED = { ...RESULT, snippets: Array.from({ length: 4 }, () => ({ text: '
 
 it('is taken along for what is to review or block and not restricted', async () => {
   expect(withSnippets(RESULT, DEFAULT_POLICY).snippets).toMatchObject([{ text: 'text 0' }, null, null, null]);
-  const formats = ['jsonl', 'csv', 'parquet'] as const;
-  const { dir } = await finishedRun([withSnippets(RESULT, DEFAULT_POLICY)], { ...WITH_CONTENT, formats });
+  const { dir } = await finishedRun([withSnippets(RESULT, DEFAULT_POLICY)], {
+    output: { ...WITH_CONTENT.output, ...WITH_TABLES.output },
+  });
   expect(await snippetsOf(dir)).toEqual(['text 0', null, null, null]);
   const flagged: object[] = parse(await readFile(join(dir, 'flagged.csv')), { bom: true, columns: true });
   expect(flagged).toMatchObject([{ seq: '0', snippet: 'text 0' }]);

@@ -6,7 +6,7 @@ import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { keyId } from '../../../src/record/manifest/manifest-signature.ts';
 import { jsonl } from '../../helpers/documents.ts';
-import { finishedRun, claim, problemOf, signal, finishPass } from '../run-fixture.ts';
+import { finishedRun, claim, problemOf, signal, finishPass, WITH_TABLES } from '../run-fixture.ts';
 import { resultOf, shardOf } from '../shards.ts';
 import { change, putManifest, readManifestJson, reseal } from '../reseal.ts';
 
@@ -56,7 +56,7 @@ describe('the closing line', () => {
     ['is followed by another one when the manifest was not written after it', 0],
     ['may be torn off: nothing is lost with it', 20],
   ])('%s', async (_, torn) => {
-    const { dir, record, head } = await run();
+    const { dir, record, head } = await finishedRun([resultOf(shardOf(0, [0, 1]))], WITH_TABLES);
     for (const name of await readdir(dir)) if (FINALS.test(name)) await rm(join(dir, name));
     const path = join(dir, 'log', '0001-commits.jsonl');
     const bytes = await readFile(path);

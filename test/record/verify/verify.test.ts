@@ -5,7 +5,7 @@ import { encodeChainLine } from '../../../src/record/log/chain-line.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { random, seed } from '../../helpers/corpus.ts';
 import { settledItem } from '../../helpers/items.ts';
-import { finishedRun, problemOf } from '../run-fixture.ts';
+import { finishedRun, WITH_TABLES, problemOf } from '../run-fixture.ts';
 import { resultOf, shardOf } from '../shards.ts';
 import { change, reseal } from '../reseal.ts';
 
@@ -13,7 +13,7 @@ const SEED = seed();
 
 async function smallRun() {
   const bad = { ...shardOf(1, []), items: [settledItem(1, 'MALFORMED_ROW')] };
-  return finishedRun([resultOf(shardOf(0, [0])), resultOf(bad)]);
+  return finishedRun([resultOf(shardOf(0, [0])), resultOf(bad)], WITH_TABLES);
 }
 
 async function filesOf(dir: string): Promise<string[]> {
