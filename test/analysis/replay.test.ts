@@ -224,6 +224,6 @@ test('decides in SQL as the run does, by the same rule', async () => {
       expect(written.map((text) => JSON.parse(text) as ChangedItem)).toMatchObject(changed);
       expect(result.changed.items).toBe(changed.length);
     }),
-    { numRuns: rounds(60) },
+    { numRuns: rounds(32) },
   );
 });

@@ -85,15 +85,15 @@ describe('a forecast', () => {
   });
 });
 
-it('estimates the items of large tables among thousands of small files, and of the small files', async () => {
-  for (let at = 0; at < 3000; at++) await writeFile(join(uploads, `${at}.txt`), `A short text ${at}`);
+it('estimates the items of large tables among many small files, and of the small files', async () => {
+  for (let at = 0; at < 1500; at++) await writeFile(join(uploads, `${at}.txt`), `A short text ${at}`);
   for (const name of ['one.csv', 'two.csv']) {
     const rows = Array.from({ length: 200_000 }, (_, at) => `${at},some words in row number ${at}`);
     await writeFile(join(uploads, name), `id,text\n${rows.join('\n')}\n`);
   }
   const forecast = await forecastOf(await configOf(['uploads']));
   expect(forecast.sources[0]!.estimated).toBe(true);
-  expect(Math.abs(forecast.items - 403_000)).toBeLessThan(0.05 * 403_000);
+  expect(Math.abs(forecast.items - 401_500)).toBeLessThan(0.05 * 401_500);
   await writeFile(join(folder, 'small.txt'), 'Another text');
   expect((await forecastOf(await configOf(['small.txt']))).items).toBe(1);
 });

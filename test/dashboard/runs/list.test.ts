@@ -19,14 +19,14 @@ async function finishedRun(): Promise<JudgedRun & { readonly folder: string }> {
 const listed = async ({ json }: ServedDashboard): Promise<readonly RunRow[]> =>
   (await json<RunList>('/api/runs')).runs;
 
-it('lists hundreds of runs, finished or not, and one bad directory is its own problem', async () => {
+it('lists many runs, finished or not, and one bad directory is its own problem', async () => {
   const { out, dir } = await finishedRun();
   const run = basename(dir);
   const isLarge = (path: string): boolean =>
     /(?:verdicts|errors|flagged|report|manifest)\.(?!sha256)/.test(path);
   const copy = (name: string): Promise<void> =>
     cp(dir, join(out, name), { recursive: true, filter: (path) => !isLarge(path) });
-  const copies = Array.from({ length: 200 }, (_, at) => `copy-${at}`);
+  const copies = Array.from({ length: 60 }, (_, at) => `copy-${at}`);
   const hostile = ['<img src=x onerror=alert(1)>', 'a\nb\u{202e}c'];
   for (const name of [...copies, ...hostile, '.hidden', 'torn']) await copy(name);
   await cp((await newRun()).dir, join(out, 'begun'), { recursive: true });
