@@ -31,7 +31,10 @@ describe('verify', () => {
       const bytes = await readFile(path);
       const tries = rounds(name.startsWith('manifest') ? bytes.length : 60);
       const first = Math.floor(next() * bytes.length);
-      const places = Array.from({ length: tries }, (_, at) => first + Math.floor((at * bytes.length) / tries));
+      const places = Array.from(
+        { length: tries },
+        (_, at) => first + Math.floor((at * bytes.length) / tries),
+      );
       for (const place of [0, bytes.length - 1, ...places]) {
         const at = place % bytes.length;
         const changed = Buffer.from(bytes);
