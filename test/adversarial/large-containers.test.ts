@@ -1,4 +1,4 @@
-import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,9 @@ import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import { readSource } from '../../src/ingest/items/read-source.ts';
 import { SourceSnapshots } from '../../src/ingest/sources/source-snapshots.ts';
+import { rowsOf } from '../formats/parquet/read-rows.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
+import { parquetFile } from '../helpers/duckdb.ts';
 import { pngFile } from '../helpers/png.ts';
 import { corpus, NEVER } from '../ingest/read-items.ts';
 
@@ -92,3 +94,13 @@ test.each([
   },
   60_000 + BYTES / 1_000,
 );
+
+test('what a few bytes of Parquet expand to is bounded, even in rows too large to be judged', async () => {
+  const path = join(await temporaryFolder(), 'bomb.parquet');
+  await parquetFile(path, "select repeat('long ', 180000) as text from range(1300) r(i)", "codec 'zstd'");
+  expect(statSync(path).size).toBeLessThan(200_000);
+  const { records, problem } = await rowsOf(path, { recordBytes: 1000 });
+  expect(problem?.error.code).toBe('ITEM_TOO_LARGE');
+  expect(records.length).toBeGreaterThan(1000);
+  expect(records.length).toBeLessThan(1300);
+});

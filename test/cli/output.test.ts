@@ -54,7 +54,7 @@ it('guardsweep normalize writes PNG and WAV, names files that have no normal for
   await symlink(victim, join(out, 'linked.wav.wav'));
   const files = ['palette.png', 'page.jpg', 'gone.png', 'linked.wav', 'clip.wav'];
   const normalize = ['normalize', ...files, '--out', out];
-  const { status, stdout, stderr } = await guardsweep(normalize, { cwd: folder });
+  const { status, stdout, stderr } = await typed(normalize, { context: { cwd: folder } });
   expect(status).toBe(1);
   expect(stdout.split('\n').map((line) => line.split(' -> ')[0])).toEqual(['palette.png', 'clip.wav', '']);
   expect(stderr.split('\n')).toEqual([

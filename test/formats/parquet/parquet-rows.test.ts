@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isFields } from '../../../src/formats/record.ts';
@@ -15,7 +15,7 @@ const table = async (query: string, options?: string) =>
 
 const TEXTS = `select i as id, case when i % 7 = 0 then null else
   repeat(md5(i::varchar) || ' word ', 1 + (i % 5)::int) end as text, 'label ' || (i % 3) as label
-  from range(3000) r(i)`;
+  from range(2100) r(i)`;
 
 test.each(["'snappy'", "'zstd'", "'gzip'", "'brotli'", "'lz4_raw'", "'zstd', parquet_version 'v2'"])(
   'text columns are read from %s',
@@ -103,7 +103,7 @@ test('a row over the limit is a bad record between good ones', async () => {
 test('a file cut anywhere is unreadable', async () => {
   const path = await table(`${TEXTS} limit 40`);
   const whole = await readFile(path);
-  for (const bytes of [0, 3, 8, 11, 12, 100, whole.length - 9, whole.length - 1]) {
+  for (const bytes of [0, 11, 12, 100, whole.length - 1]) {
     await writeFile(path, whole.subarray(0, bytes));
     const { records, problem } = await rowsOf(path);
     expect(records).toEqual([]);
@@ -174,18 +174,18 @@ test('rows before a damage are read', async () => {
 });
 
 test('the open file is read, whatever its name is by now', async () => {
-  const path = await table("select 'opened ' || md5(i::varchar) as text from range(100000) r(i)");
+  const path = await table("select 'opened ' || md5(i::varchar) as text from range(5000) r(i)");
   const opened = async (): Promise<void> => {
     await rm(path);
     await parquetFile(path, "select 'other' as text");
   };
   const { records } = await rowsOf(path, { opened, recordBytes: 1000 });
   for (const { text } of valuesOf(records)) expect(text).toMatch(/^opened /);
-  expect(records).toHaveLength(100_000);
+  expect(records).toHaveLength(5000);
 });
 
 test('an abort ends the process that reads', async () => {
-  const path = await table('select md5(i::varchar) as text from range(400000) r(i)');
+  const path = await table('select md5(i::varchar) as text from range(20000) r(i)');
   const abort = new AbortController();
   const reading = (async () => {
     const batches = batchesOf(path, { signal: abort.signal, recordBytes: 1000 });
@@ -193,13 +193,4 @@ test('an abort ends the process that reads', async () => {
   })();
   await expect(reading).rejects.toThrow('aborted');
   await settled(() => childrenNamed('node', process.pid).length === 0);
-});
-
-test('what a few bytes expand to is bounded, even in rows too large to be judged', async () => {
-  const path = await table("select repeat('long ', 180000) as text from range(1300) r(i)");
-  expect((await stat(path)).size).toBeLessThan(200_000);
-  const { records, problem } = await rowsOf(path, { recordBytes: 1000 });
-  expect(problem?.error.code).toBe('ITEM_TOO_LARGE');
-  expect(records.length).toBeGreaterThan(1000);
-  expect(records.length).toBeLessThan(1300);
 });

@@ -87,16 +87,24 @@ describe('files in an archive', () => {
     }
   }
 
-  test.each<[string, (bytes: Buffer) => void, string]>([
-    ['encrypted', (all) => eachHeader(all, (flags) => (all[flags]! |= 1)), 'UNSUPPORTED_TYPE'],
-    ['of another method', (all) => eachHeader(all, (flags) => (all[flags + 2] = 12)), 'UNSUPPORTED_TYPE'],
-    ['damaged', (all) => all.fill(0xff, 36, 60), 'UNREADABLE_SOURCE'],
-  ])('that are %s cost only themselves', async (_name, spoil, code) => {
-    const whole = zipOf({ 'a.txt': 'words '.repeat(1000) });
-    spoil(whole);
-    const archive = zipOf({ 'bad.zip': whole, 'good.txt': 'good' });
-    const items = await read('a.zip', archive);
-    expect(items.map(itemLine)).toEqual([`1 bad.zip/a.txt: ${code}`, '2 good.txt: prompt']);
+  test('that are encrypted, of another method or damaged cost only themselves', async () => {
+    const spoilt = (spoil: (bytes: Buffer) => void): Buffer => {
+      const whole = zipOf({ 'a.txt': 'words '.repeat(1000) });
+      spoil(whole);
+      return whole;
+    };
+    const archive = zipOf({
+      'encrypted.zip': spoilt((all) => eachHeader(all, (flags) => (all[flags]! |= 1))),
+      'method.zip': spoilt((all) => eachHeader(all, (flags) => (all[flags + 2] = 12))),
+      'damaged.zip': spoilt((all) => all.fill(0xff, 36, 60)),
+      'good.txt': 'good',
+    });
+    expect((await read('a.zip', archive)).map(itemLine)).toEqual([
+      '1 encrypted.zip/a.txt: UNSUPPORTED_TYPE',
+      '2 method.zip/a.txt: UNSUPPORTED_TYPE',
+      '3 damaged.zip/a.txt: UNREADABLE_SOURCE',
+      '4 good.txt: prompt',
+    ]);
   });
 
   test('before a damage are judged, and what is missing is an item', async () => {
@@ -136,14 +144,14 @@ describe('files in an archive', () => {
       fc.string({ minLength: 1, unit: 'binary', maxLength: 400 }),
     );
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(name, { minLength: 1, maxLength: 8 }), async (names) => {
+      fc.asyncProperty(fc.uniqueArray(name, { minLength: 1, maxLength: 20 }), async (names) => {
         const kept = names.filter((each) => !/[/\\]$/.test(each));
         const files = Object.fromEntries(names.map((each, at) => [`${at} ${each}`, `text ${at}`]));
         const items = await read('a.zip', zipOf(files));
         expect(items).toHaveLength(Math.max(1, kept.length));
         for (const { part } of items) expect((part ?? '').isWellFormed()).toBe(true);
       }),
-      { numRuns: 10 },
+      { numRuns: 4 },
     );
   });
 });

@@ -62,40 +62,50 @@ describe('a mail', () => {
 
   test('whose bodies say the same is judged once, and where they differ twice', async () => {
     const both = (page: string) => mailOf([partOf('one and the same'), partOf(page, html)], 'alternative');
-    expect(Object.keys(await partsOf('a.eml', both('<p>one and<br>the same')))).toEqual(['header', 'text']);
-    expect(Object.keys(await partsOf('b.eml', both('<p>another')))).toEqual(['header', 'text', 'html text']);
+    const zip = zipOf({ 'a.eml': both('<p>one and<br>the same'), 'b.eml': both('<p>another') });
+    const said = ['a.eml/header', 'a.eml/text', 'b.eml/header', 'b.eml/text', 'b.eml/html text'];
+    expect(Object.keys(await partsOf('a.zip', zip))).toEqual(said);
   });
 
   const body = mailOf([partOf('body')]);
   const mime = 'MIME-Version: 1.0\n';
 
-  test.each([
-    ['before its first part', body.replace('\r\n\r\n', '\r\n\r\nhostile\r\n')],
-    ['after its last part', `${body}hostile`],
-    ['in parts without a boundary', `Subject: a\n${mime}Content-Type: multipart/mixed\n\nhostile`],
-    ['in its subject', `${mime}Subject: =?utf-8?b?aG9zdGlsZQ==?=\n\nbody`],
-    ['in a name', `${mime}From: hostile <a@example.org>\n\nbody`],
-    ['in the description of a part', mailOf([partOf('body', 'Content-Description: hostile')])],
-    ['in a field that is not read', `${mime}Received: this is a hostile text\n\nbody`],
-    ['in the name of a field', 'this is a hostile text: a\nSubject: a\n\nbody'],
-    ['where no header ends', 'Received: today\nthis is a hostile memo'],
-    ['in a part without a body', body.replace('--b1', '--b1\r\nhostile words\r\n--b1')],
-    ['in a web archive', `From: <a browser>\n${mailOf([partOf('<i>hos</i>tile', html)], 'related')}`],
-    ['behind the size in a mail of Apple', '13\nSubject: a\n\nbthis is a hostile one'],
-    ['in a list of Apple', '13\nSubject: a\n\nb<?xml version="1.0"?><plist><string>a hostile one'],
-  ])('hides nothing %s', async (name, mail) => {
-    const items = await readUnpacked(folder.at(name.endsWith('Apple') ? 'a.emlx' : 'a.eml'), mail);
-    expect(JSON.stringify(items.map(({ request }) => request))).toContain('hostile');
+  test('hides nothing, wherever it is', async () => {
+    const mails = new Map([
+      ['before its first part', body.replace('\r\n\r\n', '\r\n\r\nhostile\r\n')],
+      ['after its last part', `${body}hostile`],
+      ['in parts without a boundary', `Subject: a\n${mime}Content-Type: multipart/mixed\n\nhostile`],
+      ['in its subject', `${mime}Subject: =?utf-8?b?aG9zdGlsZQ==?=\n\nbody`],
+      ['in a name', `${mime}From: hostile <a@example.org>\n\nbody`],
+      ['in the description of a part', mailOf([partOf('body', 'Content-Description: hostile')])],
+      ['in a field that is not read', `${mime}Received: this is a hostile text\n\nbody`],
+      ['in the name of a field', 'this is a hostile text: a\nSubject: a\n\nbody'],
+      ['where no header ends', 'Received: today\nthis is a hostile memo'],
+      ['in a part without a body', body.replace('--b1', '--b1\r\nhostile words\r\n--b1')],
+      ['in a web archive', `From: <a browser>\n${mailOf([partOf('<i>hos</i>tile', html)], 'related')}`],
+      ['behind the size in a mail of Apple', '13\nSubject: a\n\nbthis is a hostile one'],
+      ['in a list of Apple', '13\nSubject: a\n\nb<?xml version="1.0"?><plist><string>a hostile one'],
+    ]);
+    const nameOf = (place: string) => `${place}.${place.endsWith('Apple') ? 'emlx' : 'eml'}`;
+    const files = [...mails].map(([place, mail]) => [nameOf(place), mail] as const);
+    const items = await readUnpacked(folder.at('a.zip'), zipOf(Object.fromEntries(files)));
+    for (const place of mails.keys()) {
+      const parts = items.filter(({ part }) => part?.startsWith(nameOf(place)));
+      expect(JSON.stringify(parts.map(({ request }) => request)), place).toContain('hostile');
+    }
   });
 
-  test.each([
-    ['by PGP', mailOf([partOf('Version: 1'), attached('secret', 'application/octet-stream')], 'encrypted')],
-    ['by PGP in its text', `${mime}\n-----BEGIN PGP MESSAGE-----\n\nhQIMA\n-----END PGP MESSAGE-----\n`],
-    ['by S/MIME', `${mime}Content-Type: application/pkcs7-mime\n\nMIIB`],
-  ])('that is encrypted %s says so', async (_name, mail) => {
-    const items = await readUnpacked(folder.at('a.eml'), mail);
-    const { error } = items.find(({ settled }) => settled !== null)!.settled!;
-    expect(error).toMatchObject({ code: 'UNSUPPORTED_TYPE', message: 'the file is encrypted' });
+  test('that is encrypted says so, by PGP, by PGP in its text, or by S/MIME', async () => {
+    const files = {
+      'pgp.eml': mailOf([partOf('Version: 1'), attached('secret', 'application/octet-stream')], 'encrypted'),
+      'text.eml': `${mime}\n-----BEGIN PGP MESSAGE-----\n\nhQIMA\n-----END PGP MESSAGE-----\n`,
+      'smime.eml': `${mime}Content-Type: application/pkcs7-mime\n\nMIIB`,
+    };
+    const items = await readUnpacked(folder.at('a.zip'), zipOf(files));
+    for (const name of Object.keys(files)) {
+      const { settled } = items.find((item) => item.part?.startsWith(name) && item.settled !== null)!;
+      expect(settled!.error).toMatchObject({ code: 'UNSUPPORTED_TYPE', message: 'the file is encrypted' });
+    }
   });
 
   test('that is decoded wrongly is judged as a reader sees it, or not judged', async () => {

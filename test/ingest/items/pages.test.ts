@@ -59,13 +59,16 @@ an icon no script a picture typed hint\nlong\nfield\nsmall\na tooltip`,
     });
   });
 
-  test.each<[string, Buffer]>([
-    ['UTF-8', Buffer.from('<html><p>caf\u00e9')],
-    ['UTF-16', Buffer.from('\ufeff<html><p>caf\u00e9', 'utf16le')],
-    ['an encoding that it names', Buffer.from('<html><meta charset="iso-8859-15"><p>caf\u00e9', 'latin1')],
-    ['none that it names', Buffer.from('<html><meta charset=unknown>caf\u00e9', 'latin1')],
-  ])('in %s is decoded', async (_name, bytes) => {
-    expect(await partsOf('page', bytes)).toEqual({ text: 'caf\u00e9' });
+  test('is decoded from UTF-8, UTF-16, an encoding that it names and one that it does not name', async () => {
+    const zip = zipOf({
+      'utf-8': '<html><p>caf\u00e9',
+      'utf-16': Buffer.from('\ufeff<html><p>caf\u00e9', 'utf16le'),
+      named: Buffer.from('<html><meta charset="iso-8859-15"><p>caf\u00e9', 'latin1'),
+      unknown: Buffer.from('<html><meta charset=unknown>caf\u00e9', 'latin1'),
+    });
+    const names = ['utf-8', 'utf-16', 'named', 'unknown'];
+    const expected = Object.fromEntries(names.map((name) => [`${name}/text`, 'caf\u00e9']));
+    expect(await partsOf('a.zip', zip)).toEqual(expected);
   });
 
   test('is found in archives, and hides nothing in what is read differently', async () => {

@@ -61,7 +61,7 @@ describe('reading a source', () => {
   });
 
   test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {
-    const path = write('a.csv', `text\n${'row\n'.repeat(100_000)}`);
+    const path = write('a.csv', `text\n${'a row of words\n'.repeat(10_000)}`);
     const source = await takeSnapshot(path);
     const items = await read(source, () => appendFileSync(path, 'more\n'));
     expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
