@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
 import { RATE, wavFile } from '../../helpers/wav.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
-import { askAbout, Asking } from './asking.ts';
-import { ALLOWED, HATEFUL, judgedRun } from '../../helpers/judged-run.ts';
+import { askAbout } from './asking.ts';
+import { ALLOWED, HATEFUL } from '../../helpers/judged-run.ts';
 
 /** A WAV file of silence with one loud stretch, in seconds. */
 const clip = (seconds: number, loudFrom: number): Buffer =>
@@ -23,7 +22,7 @@ const solid = (colour: string) =>
 describe('the media of an item', () => {
   test('are a picture of our own encoding, scaled down, with the caption', async () => {
     const secret = { IFD0: { Copyright: 'SECRET PLACE' } };
-    const original = await drawn(2400, 1200).jpeg().withExif(secret).toBuffer();
+    const original = await drawn(1700, 850).jpeg().withExif(secret).toBuffer();
     const small = await drawn(30, 20).png().toBuffer();
     const url = `data:image/png;base64,${small.toString('base64')}`;
     const content = [{ type: 'image_url', image_url: { url } }];
@@ -61,7 +60,7 @@ describe('the media of an item', () => {
     const { asking } = await askAbout({
       '0016.png': await drawn(16, 8).png().toBuffer(),
       '0300.png': await drawn(300, 150).png().toBuffer(),
-      '3000.png': await drawn(3000, 1500).png().toBuffer(),
+      '0640.png': await drawn(640, 320).png().toBuffer(),
       'clip.wav': clip(1, 0),
       'text.txt': 'a text',
     });
@@ -84,29 +83,22 @@ describe('the media of an item', () => {
     expect((await asking.ask(0, 'thumbnail', { revealed: 'yes' })).status).toBe(400);
   });
 
-  test('are the frame that decided', async () => {
-    const folder = await temporaryFolder();
+  test('are the frame or the window of a clip that decided, the latter with its peaks', async () => {
     const frames = await Promise.all(['red', 'lime', 'blue'].map((colour) => solid(colour).png().toBuffer()));
-    const path = join(folder, 'a.gif');
     const moving = sharp(frames, { join: { animated: true } }).gif();
-    await writeFile(path, await moving.toBuffer());
     const lime = await solid('lime').png().toBuffer();
     const isLime = async (png: Buffer): Promise<boolean> =>
       (await sharp(png).raw().toBuffer()).equals(await sharp(lime).raw().toBuffer());
-    let asked = 0;
-    const run = await judgedRun(folder, path, { verdictOn: () => (asked++ === 1 ? HATEFUL : ALLOWED) });
+    let images = 0;
+    const decides = (request: GuardRequest): boolean =>
+      request.modality === 'audio' ? request.audio.length < 1_000_000 : images++ === 1;
+    const verdictOn = (request: GuardRequest) => (decides(request) ? HATEFUL : ALLOWED);
+    const files = { 'a.gif': await moving.toBuffer(), 'b.wav': clip(310, 305) };
+    const { run, asking } = await askAbout(files, { verdictOn });
     expect(run.lines[0]!.coverage).toMatchObject({ unit: 'frames', worst_at: 1 });
-    const asking = await Asking.of(run, folder);
-    const response = await asking.ask(0, 'media');
-    expect(await isLime(Buffer.from(await response.arrayBuffer()))).toBe(true);
-  });
-
-  test('are the window of a clip that decided, with its peaks', async () => {
-    const isShort = (request: GuardRequest): boolean =>
-      request.modality === 'audio' && request.audio.length < 1_000_000;
-    const verdictOn = (request: GuardRequest) => (isShort(request) ? HATEFUL : ALLOWED);
-    const { asking } = await askAbout({ 'a.wav': clip(310, 305) }, { verdictOn });
-    expect(await asking.content(0)).toEqual({
+    const frame = await asking.ask(0, 'media');
+    expect(await isLime(Buffer.from(await frame.arrayBuffer()))).toBe(true);
+    expect(await asking.content(1)).toEqual({
       kind: 'audio',
       seconds: 10,
       worst_at: 300,
@@ -114,24 +106,21 @@ describe('the media of an item', () => {
       transcript: null,
       peaks: [...new Array<number>(300).fill(0), ...new Array<number>(300).fill(0.5)],
     });
-    const response = await asking.ask(0, 'media');
-    expect(response.headers.get('content-type')).toBe('audio/wav');
-    const wav = Buffer.from(await response.arrayBuffer());
+    const window = await asking.ask(1, 'media');
+    expect(window.headers.get('content-type')).toBe('audio/wav');
+    const wav = Buffer.from(await window.arrayBuffer());
     expect(wav.length).toBe(44 + 10 * RATE * 2);
     expect(wav.subarray(0, 4).toString()).toBe('RIFF');
   });
 
-  test('are not shown once they have changed', async () => {
-    const { path, asking } = await askAbout({ 'a.png': await drawn(20, 20).png().toBuffer() });
-    await writeFile(path, await drawn(20, 21).png().toBuffer());
-    expect(await asking.reasons(0)).toEqual(['source_changed', 'source_changed']);
-  });
-
-  test('of which the decoder is killed are not shown, and the next ones are', async () => {
-    const { asking } = await askAbout({
+  test('that have changed, or whose decoder is killed, are not shown; the next ones are', async () => {
+    const { path, asking } = await askAbout({
       'a.png': await drawn(20, 20).png().toBuffer(),
       'b.png': await drawn(21, 21).png().toBuffer(),
+      'c.png': await drawn(22, 22).png().toBuffer(),
     });
+    await writeFile(join(path, 'c.png'), await drawn(20, 21).png().toBuffer());
+    expect(await asking.reasons(2)).toEqual(['source_changed', 'source_changed']);
     const kill = (message: unknown): void => {
       const started = (message as { process: ChildProcess }).process;
       setImmediate(() => started.kill('SIGKILL'));

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { MediaFeatures } from '../../../src/guard-server/features/media-features.ts';
 import { FRAMES, MEL_BINS } from '../../../src/guard-server/features/log-mel.ts';
-import { hear, normalizer } from '../../normalize/audio/clips.ts';
-import { imageNormalizer } from '../../helpers/normalizer.ts';
+import { Normalizer } from '../../../src/normalize/normalizer.ts';
+import { hear } from '../../normalize/audio/clips.ts';
 
 // Matchers take minutes to compare millions of elements.
 const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer);
@@ -11,19 +11,16 @@ const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer);
 const never = new AbortController().signal;
 const path = (name: string): string => new URL(`../../fixtures/${name}`, import.meta.url).pathname;
 
-function mediaFeatures(): MediaFeatures {
-  const features = new MediaFeatures();
-  onTestFinished(() => features.close());
-  return features;
-}
+const features = new MediaFeatures();
+const normalizer = Normalizer.open();
+afterAll(() => Promise.all([features.close(), normalizer.close()]));
 
 it.each(['cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16.png'])(
   'an image and its normal form have the same pixels: %s (C-801, C-808)',
   async (name) => {
     const original = await readFile(path(`images/${name}`));
-    const normal = await imageNormalizer().image(original, { frames: 1, signal: never });
+    const normal = await normalizer.image(original, { frames: 1, signal: never });
     if ('code' in normal) throw new Error(normal.message);
-    const features = mediaFeatures();
     const pixels = await features.image(original);
     expect(pixels).not.toBeNull();
     const again = await features.image(normal.frames[0]!.bytes);
@@ -35,8 +32,7 @@ it.each(['cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16.png'])(
 it.each(['stereo.wav', 'index-at-end.m4a', 'vorbis.ogg'])(
   'a clip and its normal form have the same log-mel spectrogram: %s (C-808)',
   async (name) => {
-    const { windows } = await hear(normalizer(), path(`audio/${name}`));
-    const features = mediaFeatures();
+    const { windows } = await hear(normalizer, path(`audio/${name}`));
     const spectrogram = await features.audio(await readFile(path(`audio/${name}`)));
     expect(spectrogram).toHaveLength(FRAMES * MEL_BINS);
     const again = await features.audio(windows[0]!.wav);
@@ -46,7 +42,6 @@ it.each(['stereo.wav', 'index-at-end.m4a', 'vorbis.ogg'])(
 );
 
 it('media that cannot be decoded have no features', async () => {
-  const features = mediaFeatures();
   expect(await features.image(await readFile(path('images/truncated.png')))).toBeNull();
   expect(await features.audio(await readFile(path('audio/text.mp3')))).toBeNull();
   expect(await features.audio(Buffer.alloc(0))).toBeNull();

@@ -27,7 +27,7 @@ export interface Heard {
 
 /** Has a clip brought into normal form, and keeps all of it; `take` is called with each window as it comes. */
 export async function hear(
-  by: AudioNormalizer,
+  by: Pick<AudioNormalizer, 'audio'>,
   path: string,
   options: {
     readonly long?: LongAudio;

@@ -104,8 +104,7 @@ describe('a decoder that goes wrong', () => {
   });
 
   it.each([
-    ['works without end', 'while :; do :; done', 'MEDIA_TOO_LARGE'],
-    ['works without end after a part', 'head -c 100000 /dev/zero; while :; do :; done', 'MEDIA_TOO_LARGE'],
+    ['works without end, after a part', 'head -c 100000 /dev/zero; while :; do :; done', 'MEDIA_TOO_LARGE'],
     ['has to wait for its turn', '/bin/sleep 1; exec head -c 64000 /dev/zero', 'heard'],
   ])('is measured by its work, not by the clock: one that %s', async (_name, script, expected) => {
     const { by } = await scripted({ ffmpeg: WITH_TOOLS + script }, { time: LENIENT });
@@ -117,15 +116,13 @@ describe('a decoder that goes wrong', () => {
   const killedOnce = (then: string, first = ':'): string =>
     `${WITH_TOOLS}if [ ! -e "$HOME/once" ]; then : >"$HOME/once"; ${first}; kill -KILL $$; fi\n${then}`;
 
-  it.each([
-    ['ffmpeg', MP3],
-    ['ffmpeg', OPUS],
-    ['ffprobe', OPUS],
-  ] as const)('is given another try when %s is killed', async (program, clip) => {
-    const { by } = await scripted({ [program]: killedOnce(`exec ${findProgram(program)} "$@"`) });
-    const { end, windows } = await hear(by, clip);
-    expect(code(end)).toBe('heard');
-    expect(windows).toEqual((await hear(normalizer(), clip)).windows);
+  it('is given another try when ffmpeg or ffprobe is killed', async () => {
+    const expected = await hear(normalizer(), OPUS);
+    expect(code(expected.end)).toBe('heard');
+    for (const program of ['ffmpeg', 'ffprobe'] as const) {
+      const { by } = await scripted({ [program]: killedOnce(`exec ${findProgram(program)} "$@"`) });
+      expect(await hear(by, OPUS)).toEqual(expected);
+    }
   });
 
   it('gives each window once when it is killed between two of them', async () => {

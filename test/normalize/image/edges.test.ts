@@ -8,16 +8,16 @@ const options = { frames: 8, signal: new AbortController().signal };
 /** Memory of a decoder before its first image, with room for the header and the file. */
 const MAX_BEFORE_DECODING = 200 * 2 ** 20;
 
-it.each([
-  ['TIFF', tiffEdges(60_000_000, 1)],
-  ['TIFF', tiffEdges(1, 60_000_000)],
-  ['PNG', pngEdges(60_000_000, 1)],
-  ['PNG', pngEdges(1, 60_000_000)],
-])('a %s with an endless edge is refused before it is decoded', async (_, bytes) => {
-  expect(bytes.length).toBeLessThan(128 * 1024);
+it('a TIFF or PNG with an endless edge is refused before it is decoded', async () => {
   const started = startedProcesses();
-  expect(await imageNormalizer({ processes: 1 }).image(bytes, options)).toMatchObject(tooLarge('edge'));
-  expect(peakMemory((await started.first).pid!)).toBeLessThan(MAX_BEFORE_DECODING);
+  const normalizer = imageNormalizer({ processes: 1 });
+  for (const [width, height] of [[30_000_000, 1] as const, [1, 30_000_000] as const]) {
+    for (const bytes of [tiffEdges(width, height), pngEdges(width, height)]) {
+      expect(bytes.length).toBeLessThan(64 * 1024);
+      expect(await normalizer.image(bytes, options)).toMatchObject(tooLarge('edge'));
+      expect(peakMemory((await started.first).pid!)).toBeLessThan(MAX_BEFORE_DECODING);
+    }
+  }
 });
 
 it.each([
@@ -31,12 +31,12 @@ it.each([
   expect(started.all).toHaveLength(0);
 });
 
-it.each([
-  ['TIFF', tiffEdges(131_072, 1), 512, 1],
-  ['PNG', pngEdges(1, 131_072), 1, 512],
-  ['BMP', bmpEdges(131_072, 2), 512, 1],
-  ['GIF', gifFrames(65_535, 3, 1), 512, 1],
-])('a %s that is only long is judged', async (_, bytes, width, height) => {
-  const result = await imageNormalizer({ processes: 1 }).image(bytes, options);
-  expect(result).toMatchObject({ frames: [{ width, height }] });
+it('an image that is only long is judged', async () => {
+  const normalizer = imageNormalizer({ processes: 1 });
+  const judged = async (bytes: Buffer, size: object): Promise<void> =>
+    expect(await normalizer.image(bytes, options)).toMatchObject({ frames: [size] });
+  await judged(tiffEdges(131_072, 1), { width: 512, height: 1 });
+  await judged(pngEdges(1, 131_072), { width: 1, height: 512 });
+  await judged(bmpEdges(131_072, 2), { width: 512, height: 1 });
+  await judged(gifFrames(65_535, 3, 1), { width: 512, height: 1 });
 });
