@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import type { Document, Node } from 'yaml';
+import type * as Yaml from 'yaml';
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { FileTooLargeError, readWholeFile } from '../files/open-file.ts';
@@ -22,6 +22,12 @@ const MAX_BYTES = 1024 * 1024;
 
 /** The parser takes quadratic time for some input: 0.2 s for this many characters. */
 const MAX_YAML_CHARS = 128 * 1024;
+
+/**
+ * The parser recurses. At some 700 levels it overflows the stack, and then V8 may end the process: it cannot compile a
+ * regular expression there.
+ */
+const MAX_NESTING = 200;
 
 /**
  * Reads a configuration file of at most 1 MB, with the SHA-256 of its bytes. `named` is its path as messages show it,
@@ -67,13 +73,16 @@ export async function parseYaml(text: string, shown: string): Promise<YamlFile> 
   if (text.length > MAX_YAML_CHARS)
     throw usageError(shown, 'is larger than 128 KB: name folders or globs instead of single files');
   // Loaded on demand: most runs have no job file and do not need the parser.
-  const { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } = await import('yaml');
+  const yaml = await import('yaml');
+  if (maxNesting(text, yaml) > MAX_NESTING)
+    throw usageError(shown, `nests deeper than ${MAX_NESTING} levels`);
+  const { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } = yaml;
   const lines = new LineCounter();
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${shown}:${line}:${col}`;
   };
-  const offsetOf = (document: Document, path: KeyPath): number => {
+  const offsetOf = (document: Yaml.Document, path: KeyPath): number => {
     let node: unknown = document.contents;
     let offset = startOf(node) ?? 0;
     for (const step of path) {
@@ -96,13 +105,35 @@ export async function parseYaml(text: string, shown: string): Promise<YamlFile> 
     return { shown, data: document.toJS(), at: (path) => at(offsetOf(document, path)) };
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // Aliases without an anchor or with too many values, and nesting that overflows the stack.
+    // Aliases without an anchor or with too many values.
     throw usageError(shown, error instanceof Error ? error.message : 'not usable as YAML', error);
   }
 }
 
+/**
+ * The most levels that a text may nest, counted in tokens: open brackets, and, outside of them, the indentation of a line
+ * and its indicators, since each block is further to the right than the one around it.
+ */
+function maxNesting(text: string, { CST, Lexer }: typeof Yaml): number {
+  let [most, brackets, block] = [0, 0, 0];
+  let startsLine = true;
+  for (const token of new Lexer().lex(text)) {
+    const type = CST.tokenType(token);
+    if (type === 'flow-map-start' || type === 'flow-seq-start') brackets++;
+    else if (type === 'flow-map-end' || type === 'flow-seq-end') brackets = Math.max(0, brackets - 1);
+    else if (brackets === 0) {
+      if (type === 'newline') block = 0;
+      else if (type === 'space' && startsLine) block = token.length;
+      else if (type === 'seq-item-ind' || type === 'explicit-key-ind' || type === 'map-value-ind') block++;
+    }
+    startsLine = type === 'newline';
+    most = Math.max(most, brackets + block);
+  }
+  return most;
+}
+
 function startOf(node: unknown): number | null {
-  return (node as Node | null | undefined)?.range?.[0] ?? null;
+  return (node as Yaml.Node | null | undefined)?.range?.[0] ?? null;
 }
 
 /**

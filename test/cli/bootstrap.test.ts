@@ -90,7 +90,6 @@ it('installs without secrets and scripts, and again when the lock names another 
   expect(npm.args).toEqual(expect.arrayContaining(['ci', '--ignore-scripts']));
   expect(npm.env).toMatchObject({ KEPT: 'yes' });
   for (const name of Object.keys(secrets)) expect(npm.env).not.toHaveProperty(name);
-
   // However old the lock is.
   const lock = join(root, 'package-lock.json');
   await writeFile(lock, lockOf('sha512-new'));

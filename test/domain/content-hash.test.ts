@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest, contentSha256 } from '../../src/domain/content-hash.ts';
@@ -8,8 +8,6 @@ import type { ItemRequest, Turn } from '../../src/domain/request.ts';
 import { payloadSha256 } from '../../src/domain/shard.ts';
 import { conversation, prompt, response } from '../helpers/guards/requests.ts';
 import { knownItem, promptItem } from '../helpers/items.ts';
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), fc.string()) as fc.Arbitrary<Turn>;
 const request: fc.Arbitrary<ItemRequest> = fc.oneof(
@@ -22,7 +20,7 @@ describe('content_sha256', () => {
   it('is the SHA-256 of the fields as netstrings', () => {
     const form = '12:guardsweep-1,6:prompt,4:text,6:grüß,';
     expect(canonicalRequest(prompt('grüß'))).toBe(form);
-    expect(contentSha256(prompt('grüß'))).toBe(sha256(form));
+    expect(contentSha256(prompt('grüß'))).toBe(hash('sha256', form));
   });
 
   it('differs exactly where what is submitted differs', () => {
@@ -42,7 +40,7 @@ describe('makeFingerprint', () => {
   it('does not depend on the order, case or prefix of the answer', () => {
     const one = makeFingerprint(Object.entries({ weights: a, code: b }));
     expect(one).toEqual(makeFingerprint(Object.entries({ code: `sha256:${b}`, weights: a.toLowerCase() })));
-    expect(one?.id).toBe(`sha256:${sha256(`code ${b}\nweights ${a.toLowerCase()}\n`)}`);
+    expect(one?.id).toBe(`sha256:${hash('sha256', `code ${b}\nweights ${a.toLowerCase()}\n`)}`);
   });
 
   it('refuses what is not a list of SHA-256 hashes', () => {

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
 import { filesHash, manifestText, type Manifest } from '../../src/record/manifest/manifest.ts';
 import type { ClosingLine } from '../../src/record/log/chain-line.ts';
-
-const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
 export async function readManifestJson(dir: string, name = 'manifest.json'): Promise<Manifest> {
   return JSON.parse(await readFile(join(dir, name), 'utf8')) as Manifest;
@@ -22,7 +20,7 @@ export async function change(path: string, by: (text: string) => string): Promis
 /** Puts a manifest in place the way somebody does who knows the format. */
 export async function putManifest(dir: string, text: string): Promise<void> {
   await writeFile(join(dir, 'manifest.json'), text);
-  await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
+  await writeFile(join(dir, 'manifest.sha256'), `${hash('sha256', text)}  manifest.json\n`);
 }
 
 /**
@@ -39,7 +37,7 @@ export async function reseal(
   const log = `log/${String(epoch).padStart(4, '0')}-commits.jsonl`;
   const entry = async (path: string): Promise<Manifest['files'][number]> => {
     const bytes = await readFile(join(dir, path));
-    return { path, bytes: bytes.length, sha256: sha256(bytes) };
+    return { path, bytes: bytes.length, sha256: hash('sha256', bytes) };
   };
   const entries = (): Promise<Manifest['files']> =>
     Promise.all(manifest.files.map(({ path }) => entry(path)));
@@ -47,10 +45,10 @@ export async function reseal(
   const lines = (await readFile(join(dir, log), 'utf8')).trimEnd().split('\n');
   const old = JSON.parse(withoutCheck(lines.pop()!)!) as ClosingLine;
   const files = filesHash(await entries(), epoch);
-  const changed = { ...old, at: manifest.finished_at, files, prev: sha256(lines.at(-1)!) };
+  const changed = { ...old, at: manifest.finished_at, files, prev: hash('sha256', lines.at(-1)!) };
   const closing = withCheck(JSON.stringify(changed));
   await writeFile(join(dir, log), [...lines, closing, ''].join('\n'));
-  const head = sha256(closing);
+  const head = hash('sha256', closing);
 
   const summary = await readFile(join(dir, 'summary.json'), 'utf8');
   const resealed = summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`);

@@ -14,11 +14,11 @@ const ITEMS = 1000;
 const SHARDS = Math.ceil(ITEMS / DEFAULT_LIMITS.shardItems);
 
 it('worker and sink count what they do', async () => {
-  const { fleet, path } = await fleetWithComments(ITEMS, { guards: ['embedded:'] });
+  // Shards of a worker that is late are judged again, and counted again.
+  const { fleet, path } = await fleetWithComments(ITEMS, { guards: ['embedded:'], lock: '60s' });
   const worker = fleet.worker({ args: ['--metrics-port', '0'] });
   const sink = fleet.sink(['--metrics-port', '0']);
   expectStatus(await fleet.enqueue(path, ['--no-report']).finished(), 0);
-
   const judged = await metricsOf(worker);
   expect(judged.get('guardsweep_items_total{lane="text",outcome="ok"}')).toBe(ITEMS);
   expect(judged.get('guardsweep_shard_items_count{lane="text"}')).toBe(SHARDS);

@@ -77,7 +77,7 @@ function scoreOf(reply: ModelReply): WindowScore | RequestError {
   const score = decodeFloats(raw('SCORE'))?.[0];
   const flagged = decodeBooleans(raw('FLAGGED'))?.[0];
   if (score === undefined || flagged === undefined || !(score >= 0 && score <= 1)) {
-    return new RequestError('EXECUTION_FAILED', 'the reply of the model is no verdict');
+    return new RequestError('EXECUTION_FAILED', 'the reply of the model is not a verdict');
   }
   return { score, flagged, modelVersion: reply.modelVersion };
 }

@@ -9,13 +9,13 @@ const probability = z.number().min(0).max(1);
 export const CANARY_CHECK: z.ZodType<CanaryCheck> = z.strictObject({
   endpoint: z.string().describe('The guard, as configured.'),
   fingerprint: z.string().nullable().describe('Id of the model; null if it is not known.'),
-  modality: z.enum(MODALITIES).describe('What the canaries are.'),
+  modality: z.enum(MODALITIES).describe('Modality of the canaries.'),
   file: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .nullable()
-    .describe('SHA-256 of the file of the canaries; null: they are built in.'),
-  at: z.iso.datetime().describe('When: ISO 8601, UTC.'),
+    .describe('SHA-256 of the canary file; null for the built-in set.'),
+  at: z.iso.datetime().describe('When the check was made: ISO 8601, UTC.'),
   answers: z
     .array(
       z.strictObject({

@@ -174,7 +174,7 @@ async function write(
     if (beyond !== null) {
       throw new Failure(
         'internal',
-        `item ${beyond.seq} is of ${escapeText(beyond.source.path)}, which is no source of the run`,
+        `item ${beyond.seq} is of ${escapeText(beyond.source.path)}, which is not a source of the run`,
       );
     }
     const { kept, byReason } = total;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * The guard's contract as fake guards speak it: tensors, ordinary verdicts and their raw form. It shares no code with the
@@ -67,8 +67,7 @@ export function versionOutput(model: string, batched = true): Output {
 
 /** Artifact hashes, which the `version` request reports as JSON. */
 export function artifactsOf(model: string): Record<string, string> {
-  const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
-  return { 'model.bin': hash(model), 'model.py': hash('code') };
+  return { 'model.bin': hash('sha256', model), 'model.py': hash('sha256', 'code') };
 }
 
 /** Content of each row of a request: a text, a response, the last message, or an image or clip in base64. */
@@ -79,8 +78,7 @@ export function contentsOf(strings: Readonly<Record<string, readonly string[]>>)
 
 /** A score of six digits, which FP32 keeps, that depends on the content alone. */
 export function scoreOf(content: string): number {
-  const hash = createHash('sha256').update(content).digest();
-  return Number((hash.readUIntBE(0, 3) / 0xffffff).toPrecision(6));
+  return Number((parseInt(hash('sha256', content).slice(0, 6), 16) / 0xffffff).toPrecision(6));
 }
 
 /** The elements of each output of ordinary verdicts with these scores: hate is flagged from a half. */

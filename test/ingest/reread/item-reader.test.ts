@@ -68,11 +68,10 @@ describe('reading single items again', () => {
     return { items: items.filter(({ settled }) => settled === null), of };
   }
 
+  type Judged = Awaited<ReturnType<typeof judged>>;
+
   /** That each item is found again, or, of many, the first, the last and some between. */
-  async function expectEachFound(
-    { items, of }: Awaited<ReturnType<typeof judged>>,
-    count = 25,
-  ): Promise<void> {
+  async function expectEachFound({ items, of }: Judged, count = 25): Promise<void> {
     const reader = new ItemReader();
     const next = random(SEED);
     const some = Array.from({ length: count }, () => items[Math.floor(next() * items.length)]!);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -25,8 +25,8 @@ async function media(
   modality: MediaRequest['modality'] = 'image',
 ): Promise<MediaRequest> {
   await writeFiles(join(folder, 'uploads'), { [path]: content });
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  const file = { corpus: 'uploads', path, sha256, bytes: Buffer.byteLength(content) };
+  const bytes = Buffer.byteLength(content);
+  const file = { corpus: 'uploads', path, sha256: hash('sha256', content), bytes };
   return { requestType: 'prompt', modality, file, caption: 'a caption' };
 }
 

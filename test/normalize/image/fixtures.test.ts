@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
@@ -19,8 +19,7 @@ const normalized = async (name: string) => normalizer.image(await read(name), { 
 async function decoded(bytes: Buffer): Promise<{ width: number; height: number; rgb_sha256: string }> {
   const { data, info } = await sharp(bytes).toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
   expect(info.channels).toBe(3);
-  const rgb_sha256 = createHash('sha256').update(data).digest('hex');
-  return { width: info.width, height: info.height, rgb_sha256 };
+  return { width: info.width, height: info.height, rgb_sha256: hash('sha256', data) };
 }
 
 describe('pictures come out as the reference has them, pixel for pixel (C-801, C-802)', () => {

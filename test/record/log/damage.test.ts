@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -63,7 +63,7 @@ function withoutChecks(text: string): string {
     const value = JSON.parse(line) as Record<string, unknown>;
     delete value['check'];
     const bare = JSON.stringify('prev' in value ? { ...value, prev } : value);
-    prev = createHash('sha256').update(bare).digest('hex');
+    prev = hash('sha256', bare);
     return bare;
   });
 }

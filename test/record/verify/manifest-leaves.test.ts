@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,8 +9,6 @@ import { newRun, finishPass } from '../run-fixture.ts';
 import { failed, resultOf, shardOf, verdict } from '../shards.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
 
 /** A finished run of two passes over two sources, of which one is there to be hashed. */
 async function retriedRun(): Promise<{ dir: string; head: string }> {
@@ -96,7 +94,7 @@ describe('a changed record with new hashes', () => {
     const manifest = await readFile(join(run.dir, 'manifest.json'), 'utf8');
     const put = async (text: string): Promise<void> => {
       await writeFile(join(run.dir, 'summary.json'), text);
-      const entry = { path: 'summary.json', bytes: text.length, sha256: sha256(text) };
+      const entry = { path: 'summary.json', bytes: text.length, sha256: hash('sha256', text) };
       await putManifest(run.dir, manifest.replace(/\{"path":"summary.json",.*\}/, JSON.stringify(entry)));
     };
     expect(await unnoticed(run, 'summary.json', put)).toEqual([]);

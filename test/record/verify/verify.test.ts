@@ -1,10 +1,11 @@
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeChainLine } from '../../../src/record/log/chain-line.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { random, rounds, seed } from '../../helpers/corpus.ts';
 import { settledItem } from '../../helpers/items.ts';
+import { filesOf } from '../../helpers/run-directory.ts';
 import { finishedRun, WITH_TABLES, problemOf } from '../run-fixture.ts';
 import { resultOf, shardOf } from '../shards.ts';
 import { change, reseal } from '../reseal.ts';
@@ -16,11 +17,6 @@ async function smallRun(options = {}) {
   return finishedRun([resultOf(shardOf(0, [0])), resultOf(bad)], options);
 }
 
-async function filesOf(dir: string): Promise<string[]> {
-  const names = await readdir(dir, { recursive: true });
-  return names.filter((name) => name !== 'log').sort();
-}
-
 describe('verify', () => {
   // With all rounds, the manifest is tried at every byte. The files that it covers are tried at some.
   it('finds any changed byte of any file', async () => {
@@ -30,13 +26,9 @@ describe('verify', () => {
       const path = join(dir, name);
       const bytes = await readFile(path);
       const tries = rounds(name.startsWith('manifest') ? bytes.length : 60);
-      const first = Math.floor(next() * bytes.length);
-      const places = Array.from(
-        { length: tries },
-        (_, at) => first + Math.floor((at * bytes.length) / tries),
-      );
-      for (const place of [0, bytes.length - 1, ...places]) {
-        const at = place % bytes.length;
+      const step = bytes.length / tries;
+      const places = Array.from({ length: tries }, (_, at) => Math.floor((at + next()) * step));
+      for (const at of [0, bytes.length - 1, ...places]) {
         const changed = Buffer.from(bytes);
         changed[at]! ^= 1 << Math.floor(next() * 8);
         await writeFile(path, changed);
