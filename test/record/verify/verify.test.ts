@@ -12,7 +12,7 @@ import { change, reseal } from '../reseal.ts';
 
 const SEED = seed();
 
-async function smallRun(options = {}) {
+async function smallRun(options?: Parameters<typeof finishedRun>[1]) {
   const bad = { ...shardOf(1, []), items: [settledItem(1, 'MALFORMED_ROW')] };
   return finishedRun([resultOf(shardOf(0, [0])), resultOf(bad)], options);
 }
@@ -81,7 +81,7 @@ describe('verify', () => {
     ['run.json', 'test', 'tset', 'line 1 does not continue run.json as it is now'],
     ['plan.jsonl', '"items":1', '"items":2', 'plan.jsonl line 2 is damaged'],
   ])('names file and position: %s', async (name, from, to, problem) => {
-    const { dir } = await smallRun(name.endsWith('.csv') ? WITH_TABLES : {});
+    const { dir } = await smallRun(name.endsWith('.csv') ? WITH_TABLES : undefined);
     await change(join(dir, name), (text) => text.replace(from, to));
     expect(await problemOf(dir)).toContain(problem);
   });
