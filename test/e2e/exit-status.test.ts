@@ -92,7 +92,7 @@ describe('exit status', () => {
   it.each<[command: string, maxWait: string, says: RegExp]>([
     ['sink --redis redis://127.0.0.1:1 --start-wait 1s', '1s', /1 s/],
     ['worker --redis redis://127.0.0.1:1 --guard embedded: --max-wait 1s', '1s', /1 s/],
-    ['enqueue job.yaml', '1s', /no guard became usable within 1 s/],
+    ['enqueue job.yaml', '1s', /no guard became usable within 1 s: grpc:\S+: no connection$/m],
     ['enqueue job.yaml --guard embedded: --redis redis://127.0.0.1:1', '1s', /does not answer within 1 s/],
     ['enqueue job.yaml --start-wait 1s', '2h', /no guard became usable within 1 s/],
   ])('4, with nothing written: what %s needs is not there (maxWait: %s)', async (command, maxWait, says) => {

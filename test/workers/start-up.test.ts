@@ -71,7 +71,7 @@ it('a worker whose guards cannot be opened leaves no connection to Redis behind'
     roots: new Map(),
     metrics: null,
     concurrency: 1,
-    startWaitMs: 1000,
+    startWaitMs: 60_000,
     lockMs: 2000,
     say: () => {},
     openGuards: () => Promise.reject(new Failure('service', 'no guard')),

@@ -64,7 +64,8 @@ export async function checkServer(
       if (error === null) return;
       signal.throwIfAborted();
       const final = whatOf(error, FINAL);
-      transient = whatOf(error, TRANSIENT);
+      // A later try may be cut off by the end of the wait, so the last answer counts.
+      transient = whatOf(error, TRANSIENT) ?? transient;
       if (final !== undefined || performance.now() + TRY_EVERY_MS > endsAt) {
         const what = final ?? transient ?? `does not answer within ${Math.round(startTimeoutMs / 1000)} s`;
         throw new Failure('service', `${name} ${what}`, { cause: error });

@@ -3,21 +3,15 @@ import { expect, test } from 'vitest';
 import type { MediaKind } from '../../../src/domain/request.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import { freePort } from '../../helpers/free-port.ts';
-import { connect, connected, guard, judge, refusalOf, stateOf } from '../../helpers/guards/guard-pool.ts';
+import { connect, connected, guard, judge, stateOf } from '../../helpers/guards/guard-pool.ts';
 import { failure, verdict } from '../../helpers/guards/outcomes.ts';
 import { audio, prompts } from '../../helpers/guards/requests.ts';
 import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
 
-test('no guard within the start timeout is one clear line', async () => {
-  const address = `grpc://127.0.0.1:${await freePort()}`;
-  const said = await refusalOf([{ address }], { startTimeoutMs: 1000 });
-  expect(said).toBe(`no guard became usable within 1 s: ${address}: no connection`);
-});
-
 test('starts with the guards that are ready, and uses the others once they have loaded their model', async () => {
   const port = await freePort();
   const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1000 });
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 6000 });
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
   const joined = stateOf(pool, 'ready', `grpc://127.0.0.1:${port}`);
   let asked = 0;

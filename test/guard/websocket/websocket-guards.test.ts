@@ -6,7 +6,7 @@ import { ordinary, startSocketServer, type StreamScript } from '../../helpers/gu
 
 it('a handshake that the server fails on is tried again', async () => {
   const server = await socketServer({ refuse: '503 Service Unavailable' });
-  expect(await refusalOf([server], { startTimeoutMs: 1500 })).toContain('not ready');
+  expect(await refusalOf([server], { startTimeoutMs: 6000 })).toContain('not ready');
   expect(server.authorizations.length).toBeGreaterThan(1);
 });
 
